@@ -1,0 +1,71 @@
+// Package policy holds the rules as types: what a user or a pack says about a tool, which of them decides (user, then
+// pack, then heuristics), and what is odd about them (lint). It is pure; policy/load reads YAML into it.
+package policy
+
+import (
+	"regexp"
+
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+)
+
+// Layer says who wrote a rule. The first layer that has a rule for a tool decides alone.
+type Layer string
+
+// The layers, strongest first.
+const (
+	User      Layer = "user"
+	Pack      Layer = "pack"
+	Heuristic Layer = "heuristic"
+)
+
+// Position is where a rule stands: a file (or pack) with line and column, both from 1.
+type Position struct {
+	File         string
+	Line, Column int
+}
+
+// Rule is what is known about one tool. The zero Rule gates nothing but the pin.
+type Rule struct {
+	Tool                string
+	Exfiltrating        bool         // the tool carries values out of the machine: its destinations are judged
+	SinkParams          []Param      // where the destinations stand. Exfiltrating without any: every argument is one
+	TrustedDestinations []string     // exact value, "@corp.example" (e-mail domain), URL prefix
+	WriteParams         []Param      // path arguments that AllowedPathPrefixes confines
+	AllowedPathPrefixes []string     // as written; nil confines nothing
+	ArgPatterns         []ArgPattern // each named argument must match as a whole
+	ArgValues           []ArgValues  // each named argument must be one of these
+	MaxCalls            *int         // calls a session may attempt; nil is no limit, 0 is none
+
+	Layer Layer
+	Pack  string   // the pack's name when Layer is Pack
+	At    Position // where the rule stands; zero for heuristics
+	Why   string   // for people: why this rule is as it is ("argument 'to' names a recipient")
+}
+
+// ArgPattern is a regular expression that the whole argument must match. Source is as written in the policy.
+type ArgPattern struct {
+	Param  Param
+	Source string
+	Re     *regexp.Regexp // anchored at both ends
+}
+
+// ArgValues is an allowlist for one argument.
+type ArgValues struct {
+	Param  Param
+	Values []string
+}
+
+// Server is whom a rule is for: the name in the client's config, the packages and command that the user configured
+// (trusted to name the server), and what the server says of itself (may only tighten, DESIGN section 6).
+type Server struct {
+	Name     string
+	Identity []string // package names and command base names found in the configured command line
+	Reported string   // serverInfo.name
+}
+
+// Tool is a tool's definition as the server lists it.
+type Tool struct {
+	Name        string
+	Definition  jsonrpc.Value // the whole tool object
+	InputSchema jsonrpc.Value
+}
