@@ -32,6 +32,8 @@ type Message struct {
 	Params []byte // nil when absent
 	Result []byte // nil when absent
 	Error  []byte // nil when absent
+
+	call callSpans
 }
 
 // Error says why a frame was refused. It becomes the JSON-RPC error that the sender gets, when ID is known.
@@ -39,6 +41,14 @@ type Error struct {
 	Code   int    // -32700 (not JSON), -32600 (not one request)
 	Reason string // one clear clause: "duplicate name \"arguments\" at byte 61"
 	ID     ID     // the frame's id when it could be read without doubt
+
+	// Response says that the frame has a result or an error and no method: ID is then an id of the other side, and
+	// the sender, who may have a call of its own with the same id in flight, must not be answered with it.
+	Response bool
+
+	// Batch says that the frame is a list and nothing else is known of it: see SplitBatch.
+	Batch bool
 }
 
+// Error returns the reason.
 func (e *Error) Error() string { return e.Reason }

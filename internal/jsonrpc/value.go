@@ -1,6 +1,6 @@
 package jsonrpc
 
-// Kind is the JSON type of a Value.
+// ValueKind is the JSON type of a Value.
 type ValueKind uint8
 
 // The JSON types. The zero ValueKind is Null, so a missing Value reads as null.
@@ -28,7 +28,8 @@ type Member struct {
 	Value Value
 }
 
-// Get returns the member called exactly name.
+// Get returns the first member called exactly name. A Value of Decode has one at most; in one of DecodeLenient others
+// may follow, so whoever looks for taint walks Members.
 func (v Value) Get(name string) (Value, bool) {
 	for _, m := range v.Members {
 		if m.Name == name {
