@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package upstream
+
+const hasParentDeathSignal = false

@@ -1,0 +1,5 @@
+package upstream
+
+import "os"
+
+var politeSignals = []os.Signal{os.Interrupt}
