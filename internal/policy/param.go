@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
@@ -39,6 +40,35 @@ func MustParam(s string) Param {
 		panic(err)
 	}
 	return p
+}
+
+// EveryArgument is the Param that selects every scalar of a call.
+var EveryArgument = Param{source: "*"}
+
+func (p Param) names() []string {
+	out := make([]string, len(p.steps))
+	for i, s := range p.steps {
+		out[i] = s.name
+	}
+	return out
+}
+
+// Covers reports whether p selects everything that q selects in a call. "[]" makes no difference, as in Select.
+func (p Param) Covers(q Param) bool {
+	if len(p.steps) > len(q.steps) {
+		return false
+	}
+	for i, s := range p.steps {
+		if s.name != q.steps[i].name {
+			return false
+		}
+	}
+	return true
+}
+
+// CoveredBy reports whether one of params covers p.
+func (p Param) CoveredBy(params []Param) bool {
+	return slices.ContainsFunc(params, func(q Param) bool { return q.Covers(p) })
 }
 
 // String returns the path as it was written.

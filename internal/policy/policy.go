@@ -30,11 +30,12 @@ type Rule struct {
 	Exfiltrating        bool         // the tool carries values out of the machine: its destinations are judged
 	SinkParams          []Param      // where the destinations stand. Exfiltrating without any: every argument is one
 	TrustedDestinations []string     // exact value, "@corp.example" (e-mail domain), URL prefix
-	WriteParams         []Param      // path arguments that AllowedPathPrefixes confines
+	WriteParams         []Param      // path arguments that AllowedPathPrefixes confines. May hold EveryArgument
 	AllowedPathPrefixes []string     // as written; nil confines nothing
 	ArgPatterns         []ArgPattern // each named argument must match as a whole
 	ArgValues           []ArgValues  // each named argument must be one of these
 	MaxCalls            *int         // calls a session may attempt; nil is no limit, 0 is none
+	Content             []Param      // packs: arguments that were looked at and are no destinations. A sweep may leave them out
 
 	Layer Layer
 	Pack  string   // the pack's name when Layer is Pack
@@ -68,4 +69,29 @@ type Tool struct {
 	Name        string
 	Definition  jsonrpc.Value // the whole tool object
 	InputSchema jsonrpc.Value
+}
+
+// ToolOf reads a tool object of tools/list.
+func ToolOf(definition jsonrpc.Value) Tool {
+	name, _ := definition.Get("name")
+	schema, _ := definition.Get("inputSchema")
+	return Tool{Name: name.Text, Definition: definition, InputSchema: schema}
+}
+
+// Sweep returns every scalar of a call that may be a destination when the declared sinks show none: all but what a
+// pack has looked at and called content. Content never holds a declared sink.
+func (r Rule) Sweep(args jsonrpc.Value) []Selected {
+	content := map[string]bool{}
+	for _, p := range r.Content {
+		for _, s := range p.Select(args) {
+			content[s.Path] = true
+		}
+	}
+	var out []Selected
+	for _, s := range Leaves(args, "") {
+		if !content[s.Path] {
+			out = append(out, s)
+		}
+	}
+	return out
 }

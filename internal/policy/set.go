@@ -1,0 +1,34 @@
+package policy
+
+// Set is everything that can say something about a tool before the heuristics do: one user file and the packs. The
+// zero Set knows nothing, so that every tool is judged by heuristics. It is not changed after it was loaded, and may
+// be read by any number of goroutines.
+type Set struct {
+	File    string          // the user's file, for messages; "" when there is none
+	Profile Profile         // what the file asks for; "" when it does not say
+	Tools   map[string]Rule // user rules for every server, by tool name
+	Scopes  []Scope         // user rules for one server, in file order
+	Packs   []PackRules     // in order of name
+}
+
+// Scope is a user's rules for one server, which is named as in the client's config or by package.
+type Scope struct {
+	Server string
+	At     Position
+	Tools  map[string]Rule
+}
+
+// PackRules is one curated pack: what is known about the tools of some servers.
+type PackRules struct {
+	Name     string
+	Packages []string // identities that it is for: npm, PyPI, image and command names
+	Reports  []string // what these servers call themselves in serverInfo; may only tighten
+	Tools    map[string]Rule
+}
+
+// WithPacks returns a copy of s whose packs are packs.
+func (s *Set) WithPacks(packs []PackRules) *Set {
+	out := *s
+	out.Packs = packs
+	return &out
+}
