@@ -1,6 +1,15 @@
 // Package destination says what an argument points at: an e-mail address, a URL, a path, an opaque id. It is pure:
 // no I/O, no clock, no name resolution (a look-up would itself carry data out).
+//
+// It must not decide anything. Parse reads, Covers compares; what follows from that is the gate's business. Whenever
+// two honest readers could read one spelling differently, Ambiguous says so and the destination can never be trusted:
+// being wrong about a spelling may cost a question, never a leak.
 package destination
+
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Kind is what sort of thing a destination is.
 type Kind string
@@ -19,4 +28,82 @@ type Destination struct {
 	Raw       string // as it stood in the argument
 	Canonical string // two spellings of one destination share it; trust compares it and nothing else
 	Ambiguous string // why two readers could read it differently; "" when they cannot. Ambiguous is never trusted
+}
+
+const (
+	maxRaw        = 64 << 10 // a longer argument is no destination that a person could vouch for
+	maxRecipients = 1000     // in one string; what lies beyond is one ambiguous rest
+)
+
+// Parse reads an argument's text. It never returns an empty slice: one Destination for every recipient when the text
+// is a list of addresses, else exactly one. What it cannot place is Opaque, what it cannot read for certain has
+// Ambiguous set; there is no error, because every text is some destination to the server that gets it.
+func Parse(raw string) []Destination {
+	if len(raw) > maxRaw {
+		return one(Opaque, raw, opaqueCanonical(raw), "longer than 64 KiB")
+	}
+	text, odd := clean(raw)
+	if text == "" {
+		if odd == "" {
+			odd = "empty"
+		}
+		return one(Opaque, raw, "", odd)
+	}
+	ds := classify(text)
+	for i := range ds {
+		if ds[i].Ambiguous == "" {
+			ds[i].Ambiguous = odd
+		}
+		if len(ds) == 1 {
+			ds[i].Raw = raw
+		}
+	}
+	return ds
+}
+
+// classify tries the kinds in order, most certain first. A new kind is one line here and one file.
+func classify(text string) []Destination {
+	for _, kind := range []func(string) []Destination{parseMailto, parseURL, parsePath, parseEmails, parseHost, parseRelative} {
+		if ds := kind(text); ds != nil {
+			return ds
+		}
+	}
+	return parseOpaque(text)
+}
+
+func one(k Kind, raw, canonical, ambiguous string) []Destination {
+	return []Destination{{Kind: k, Raw: raw, Canonical: canonical, Ambiguous: ambiguous}}
+}
+
+// Display returns the canonical form for people and terminals: one line, at most 120 characters, with control, bidi
+// and invisible characters as escapes, so that what is approved is what is read.
+func (d Destination) Display() string {
+	if d.Canonical == "" {
+		return Visible(d.Raw, 120)
+	}
+	return Visible(d.Canonical, 120)
+}
+
+// Host returns the host of a URL or the domain of an e-mail address in canonical form, and "" for every other kind.
+func (d Destination) Host() string {
+	switch d.Kind {
+	case Email:
+		return d.Canonical[strings.LastIndexByte(d.Canonical, '@')+1:]
+	case URL:
+		return splitCanonical(d.Canonical).host
+	}
+	return ""
+}
+
+// clean strips what cannot be seen and applies compatibility normalisation, and says whether that changed anything
+// beyond surrounding blanks: a server that does not do the same would send to somebody else (A31, A38).
+func clean(raw string) (text, odd string) {
+	if !utf8.ValidString(raw) {
+		odd = "invalid UTF-8"
+	}
+	text, why := readable(raw)
+	if odd == "" {
+		odd = why
+	}
+	return strings.Trim(text, " \t\r\n"), odd
 }

@@ -1,0 +1,159 @@
+package provenance
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/mcp-bouncer/bouncer/internal/destination"
+)
+
+// Find returns the first sighting of d, if anything that was observed taints it:
+//
+//   - an address, or a URL's host, in canonical form, that stood there as a destination, whatever its length;
+//   - the normalised form of d as it was written, of its canonical form, or of extra, when it has at least six
+//     characters, anywhere in one leaf, as a plain substring.
+//
+// extra are other spellings of d. When a bound was reached before d could be ruled out, the sighting's Match is Bound.
+func (ix *Index) Find(d destination.Destination, extra ...string) (Sighting, bool) {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	work := workPerFind
+	best := hit{}
+	switch d.Kind {
+	case destination.Email:
+		best = ix.findKey('e', d.Canonical)
+	case destination.URL:
+		if best = ix.findKey('h', d.Host()); best.outcome == absent {
+			best = ix.findHost(d.Host(), &work)
+		}
+	}
+	if best.outcome == present {
+		return ix.sighting(best, Exact), true
+	}
+	spellings := append([]string{d.Raw, d.Canonical, strings.TrimPrefix(d.Canonical, "./")}, extra...)
+	for i, s := range spellings {
+		needle := destination.Normalise(s)
+		if i > 0 && needle == destination.Normalise(spellings[i-1]) {
+			continue
+		}
+		best = best.earlier(ix.findText(needle, &work))
+	}
+	return ix.sighting(best, Text), best.outcome != absent
+}
+
+// FindText returns the first sighting of s as text: its normalised form, of at least six characters, anywhere in one
+// leaf.
+func (ix *Index) FindText(s string) (Sighting, bool) {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	work := workPerFind
+	h := ix.findText(destination.Normalise(s), &work)
+	return ix.sighting(h, Text), h.outcome != absent
+}
+
+// hit is where a search ended.
+type hit struct {
+	outcome outcome
+	pos     uint64
+}
+
+// earlier prefers what was seen to what could not be ruled out, and the first sighting to later ones.
+func (h hit) earlier(o hit) hit {
+	switch {
+	case o.outcome == absent:
+		return h
+	case h.outcome == absent, h.outcome == unknown && o.outcome == present:
+		return o
+	case h.outcome == o.outcome && o.pos < h.pos:
+		return o
+	}
+	return h
+}
+
+func (ix *Index) findKey(kind byte, canonical string) hit {
+	pos, ok := ix.keys[ix.key(kind, strings.ToLower(canonical))]
+	switch {
+	case ok:
+		return hit{present, pos}
+	case ix.lost:
+		return hit{unknown, ix.arena.next()}
+	}
+	return hit{}
+}
+
+func (ix *Index) findText(needle string, work *int) hit {
+	if count := utf8.RuneCountInString(needle); count < minRunes || count < len(needle) && utf8.RuneCountInString(norm.NFC.String(needle)) < minRunes {
+		return hit{}
+	}
+	pos, o := ix.arena.search([]byte(needle), work, nil)
+	return hit{o, pos}
+}
+
+// findHost looks for a host that stands in text without a scheme: evil.example, but not as the end of notevil.example
+// or sub.evil.example, the start of evil.example.org, or the domain of an address.
+func (ix *Index) findHost(host string, work *int) hit {
+	if len(host) < minRunes {
+		return hit{}
+	}
+	needle := []byte(host)
+	pos, o := ix.arena.search(needle, work, func(text []byte, at int) bool {
+		if at > 0 {
+			if c := text[at-1]; c == '@' || c < 0x80 && class[c]&inHost != 0 {
+				return false
+			}
+		}
+		rest := text[at+len(needle):]
+		if len(rest) > 1 && rest[0] == '.' {
+			return rest[1] < 0x80 && class[rest[1]]&inHost == 0
+		}
+		return len(rest) == 0 || rest[0] == '.' || rest[0] >= 0x80 || class[rest[0]]&inHost == 0
+	})
+	return hit{o, pos}
+}
+
+// sighting collects the evidence for a hit.
+func (ix *Index) sighting(h hit, match string) Sighting {
+	if h.outcome == absent {
+		return Sighting{}
+	}
+	src, field, start := ix.book.find(h.pos)
+	s := Sighting{Source: src, Field: field, Match: match}
+	if h.outcome == unknown {
+		s.Match = Bound
+		s.Snippet = "too much was seen to rule it out"
+		return s
+	}
+	c := ix.arena.at(int(h.pos >> blockBits))
+	if c == nil || c.data == nil { // the key was kept, the text was not
+		s.Snippet = "seen; its text is no longer kept"
+		return s
+	}
+	base := uint64(c.first) << blockBits
+	leaf := c.data[start-base : c.used]
+	if end := bytes.IndexByte(leaf, 0); end >= 0 {
+		leaf = leaf[:end]
+	}
+	at := int(h.pos - start)
+	if inner := innerPlace(leaf, at); inner != "" && !strings.HasSuffix(field, inner) {
+		s.Field = strings.TrimPrefix(field+" → "+inner, " → ")
+	}
+	s.Snippet = snippet(leaf, at)
+	return s
+}
+
+// snippet is the text around an offset, at most 120 characters, composed again for the eye.
+func snippet(leaf []byte, at int) string {
+	const before = 40
+	lo, prefix := 0, ""
+	if at > before {
+		lo, prefix = at-before, "…"
+		for lo < at && !utf8.RuneStart(leaf[lo]) {
+			lo++
+		}
+	}
+	hi := min(len(leaf), lo+1000)
+	return destination.Visible(prefix+norm.NFC.String(strings.ToValidUTF8(string(leaf[lo:hi]), "")), 120)
+}
