@@ -1,0 +1,172 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/policy"
+)
+
+// guard keeps the agent from opening the door for itself: no tool of any server may touch the Bouncer home, whatever
+// the policy says (A76).
+func guard(c Call) []Finding {
+	var out []Finding
+	for _, at := range sortedKeys(c.Paths) {
+		for _, reading := range c.Paths[at].Readings {
+			if insideAny(reading.Lexical, c.Home) || insideAny(reading.Resolved, c.Home) {
+				out = append(out, deny(Guard, at, "%s reaches Bouncer's own files, which no tool may", at))
+				break
+			}
+		}
+	}
+	for _, leaf := range policy.Leaves(c.Args, "") {
+		if leaf.Value.Kind == jsonrpc.String && namesHome(leaf, c.Home) {
+			out = append(out, deny(Guard, leaf.Path, "%s names Bouncer's own files in a command, which no tool may", leaf.Path))
+		}
+	}
+	return out
+}
+
+// commandArguments are the argument names under which servers take a shell command or code. A path inside such a text
+// is not a path argument, so it is looked for as text. Other texts may speak of the Bouncer home as they like.
+var commandArguments = []string{"command", "cmd", "script", "code", "commands", "shell", "bash"}
+
+func namesHome(leaf policy.Selected, home []Reading) bool {
+	if !slices.ContainsFunc(commandArguments, func(name string) bool { return strings.EqualFold(topName(leaf.Path), name) }) {
+		return false
+	}
+	text := leaf.Value.Text
+	if strings.Contains(text, ".bouncer") {
+		return true
+	}
+	return slices.ContainsFunc(home, func(h Reading) bool {
+		return strings.Contains(text, h.Lexical) || strings.Contains(text, h.Resolved)
+	})
+}
+
+func topName(path string) string {
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		return path[:i]
+	}
+	return path
+}
+
+// pinning denies without a question: in mid-call there is nothing about a new or changed tool that a person could
+// vouch for (A55, A61).
+func pinning(c Call) []Finding {
+	switch c.Pin.State {
+	case PinHeld:
+		return nil
+	case PinChanged:
+		return []Finding{deny(Pinning, "", "the definition of tool %s changed since it was pinned (%s); review it and restart the server to pin it anew",
+			repr(c.Tool), strings.Join(c.Pin.Changed, ", "))}
+	case PinAmbiguous:
+		return []Finding{deny(Pinning, "", "the server lists tool %s more than once, so it is not clear what would run", repr(c.Tool))}
+	case PinUnlistable:
+		return []Finding{deny(Pinning, "", "the server's tool list could not be read, so tool %s is not pinned", repr(c.Tool))}
+	default:
+		return []Finding{deny(Pinning, "", "tool %s was not pinned at startup; review it and restart the server to pin it", repr(c.Tool))}
+	}
+}
+
+// budget counts attempts, not successes: an attempted destructive call is a real attempt, and a denied one cannot be
+// retried for free.
+func budget(c Call, r Rules) []Finding {
+	if r.MaxCalls == nil || c.Slot > 0 && c.Slot <= *r.MaxCalls {
+		return nil
+	}
+	return []Finding{deny(Budget, "", "call budget %d for %s exceeded", *r.MaxCalls, repr(c.Tool))}
+}
+
+// constraint checks the arguments that the rule bounds. An absent argument is not checked here; one that is present
+// must satisfy every bound, in every element if it is a list.
+func constraint(c Call, r Rules) []Finding {
+	var out []Finding
+	if r.AllowedPathPrefixes != nil {
+		for _, arg := range confined(c, r) {
+			out = append(out, confine(c, r, arg)...)
+		}
+	}
+	for _, p := range r.ArgPatterns {
+		for _, arg := range p.Param.Select(c.Args) {
+			if !p.Re.MatchString(arg.Value.Text) {
+				out = append(out, deny(Constraint, arg.Path, "%s=%s does not match %s", arg.Path, repr(arg.Value.Text), repr(p.Source)))
+			}
+		}
+	}
+	for _, v := range r.ArgValues {
+		for _, arg := range v.Param.Select(c.Args) {
+			if !slices.Contains(v.Values, arg.Value.Text) {
+				out = append(out, deny(Constraint, arg.Path, "%s=%s is not one of %s", arg.Path, repr(arg.Value.Text), reprList(v.Values)))
+			}
+		}
+	}
+	return out
+}
+
+// confined returns the arguments that the prefixes bound: the declared ones, or, where the policy declares none,
+// everything that looks like a path. Prefixes that bound nothing would be a silent hole.
+func confined(c Call, r Rules) []policy.Selected {
+	var out []policy.Selected
+	for _, param := range r.WriteParams {
+		out = append(out, param.Select(c.Args)...)
+	}
+	if len(r.WriteParams) == 0 {
+		for _, leaf := range policy.Leaves(c.Args, "") {
+			if _, ok := c.Paths[leaf.Path]; ok {
+				out = append(out, leaf)
+			}
+		}
+	}
+	return out
+}
+
+// confine demands that every reading of the path lies inside one of the prefixes, as written and with links followed:
+// a link inside the prefix may point out of it, and a path that only resolves into it may be swapped (A73).
+func confine(c Call, r Rules, arg policy.Selected) []Finding {
+	path, known := c.Paths[arg.Path]
+	problem := path.Problem
+	if !known {
+		problem = "it was not resolved"
+	}
+	if problem != "" {
+		return []Finding{deny(Constraint, arg.Path, "%s=%s cannot be placed: %s", arg.Path, repr(arg.Value.Text), problem)}
+	}
+	for _, reading := range path.Readings {
+		if !insideAny(reading.Lexical, c.Within) || !insideAny(reading.Resolved, c.Within) {
+			return []Finding{deny(Constraint, arg.Path, "%s=%s outside allowed prefixes %s", arg.Path, repr(arg.Value.Text), reprList(r.AllowedPathPrefixes))}
+		}
+	}
+	return nil
+}
+
+// insideAny reports whether path is one of the directories, in either of their spellings, or below it: /a/b does not
+// admit /a/bc.
+func insideAny(path string, dirs []Reading) bool {
+	return slices.ContainsFunc(dirs, func(d Reading) bool { return inside(path, d.Lexical) || inside(path, d.Resolved) })
+}
+
+func inside(path, dir string) bool {
+	if dir == "" || path == "" {
+		return false
+	}
+	rest, ok := strings.CutPrefix(path, dir)
+	return ok && (rest == "" || isSeparator(rest[0]) || isSeparator(dir[len(dir)-1]))
+}
+
+func isSeparator(b byte) bool { return b == '/' || b == '\\' }
+
+func deny(contract, param, format string, args ...any) Finding {
+	return Finding{Contract: contract, Verdict: Deny, Param: param, Reason: fmt.Sprintf(format, args...)}
+}
+
+func sortedKeys(m map[string]Path) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,179 @@
+// Package gate is the decision: may this tool call go to its server? Start reading here.
+//
+// Decide is a pure function of the call, the rules for its tool and the facts of the session. Everything that needs
+// I/O (resolving links, reserving a budget slot, looking up what was seen) happened before, and is in its arguments;
+// asking a person, forwarding and logging happen after. The same arguments give the same Decision, byte for byte.
+package gate
+
+import (
+	"github.com/mcp-bouncer/bouncer/internal/destination"
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/policy"
+	"github.com/mcp-bouncer/bouncer/internal/provenance"
+)
+
+// Verdict is what becomes of a call. A greater Verdict beats a smaller one.
+type Verdict uint8
+
+// The three verdicts.
+const (
+	Allow Verdict = iota // forwarded, byte for byte
+	Ask                  // a person decides; nobody there is Deny
+	Deny                 // never forwarded
+)
+
+func (v Verdict) String() string { return [...]string{"allow", "ask", "deny"}[v] }
+
+// The contracts by the names that reasons, evidence and the log use.
+const (
+	Guard      = "guard"
+	Pinning    = "pinning"
+	Budget     = "budget"
+	Constraint = "constraint"
+	SinkGate   = "sink_gate"
+	Default    = "default" // no contract objected
+)
+
+// Call is one attempted call, with everything looked up that a contract needs to know about the world outside.
+type Call struct {
+	Server string
+	Tool   string
+	Args   jsonrpc.Value // the decoded arguments object; Null when the call has none
+	Pin    Pin
+	Slot   int             // which attempt of its tool this is, from 1; 0 when the tool has no budget
+	Paths  map[string]Path // arguments that are, or look like, paths, by argument path
+	Within []Reading       // the rule's AllowedPathPrefixes, resolved, in their order
+	Home   []Reading       // what guard keeps the agent away from: the Bouncer home
+	// Answered holds the questions about this very call that a person said yes to, by Judged.Key, "" being the one
+	// about a call without a destination. It is bound to the call's frame and used once.
+	Answered map[string]bool
+}
+
+// Pin says how the called tool stands to the definitions that were pinned for this session.
+type Pin struct {
+	State   PinState
+	Changed []string // for PinChanged: the parts of the definition that differ
+}
+
+// PinState is the state of a tool's pin. The zero value is "unknown", so a forgotten look-up denies.
+type PinState uint8
+
+// The states of a pin.
+const (
+	PinUnknown    PinState = iota // the server did not list this name when the session's tools were pinned
+	PinChanged                    // it did, with another definition
+	PinAmbiguous                  // it listed the name twice (A61, A64)
+	PinUnlistable                 // the server's list could not be read
+	PinHeld                       // the definition is the pinned one
+)
+
+// Path is an argument read as a file path: every way in which a server could read it.
+type Path struct {
+	Readings []Reading
+	Problem  string // why it cannot be read as a path at all; "" when it can
+}
+
+// Reading is one reading of a path: cleaned, and with links followed on its longest existing part (A73).
+type Reading struct {
+	Lexical  string
+	Resolved string
+}
+
+// Facts is what the session knows at the moment of the decision. Implementations hold it fixed while Decide runs.
+type Facts interface {
+	// Approved reports whether a person vouched for d as a destination of this tool.
+	Approved(tool string, d destination.Destination) bool
+	// Seen reports where a wrapped server wrote d first, if any did.
+	Seen(d destination.Destination) (provenance.Sighting, bool)
+}
+
+// Rules is what the policy says about the called tool.
+type Rules struct {
+	policy.Rule
+	Profile policy.Profile
+}
+
+// Decision is a verdict with its whole evidence.
+type Decision struct {
+	Verdict  Verdict
+	Contract string    // of the finding that decided; Default for a call that nothing objected to
+	Reason   string    // of the finding that decided
+	Findings []Finding // every objection, in the order of the contracts
+	Judged   []Judged  // every destination of the call with its origin, trusted ones too
+}
+
+// Finding is one objection of one contract.
+type Finding struct {
+	Contract string
+	Verdict  Verdict // Ask or Deny
+	Reason   string
+	Param    string // the argument it is about; "" when it is about the call
+	Judged   *Judged
+}
+
+// Judged is a destination and where it came from.
+type Judged struct {
+	Param       string
+	Destination destination.Destination
+	Origin      Origin
+	Seen        *provenance.Sighting // for Untrusted
+}
+
+// Key names the question that j is: the same for the same destination however it was spelled, unless the spelling is
+// what makes it ambiguous.
+func (j Judged) Key() string {
+	key := string(j.Destination.Kind) + " " + j.Destination.Canonical
+	if j.Destination.Ambiguous != "" {
+		key += " " + j.Destination.Raw
+	}
+	return key
+}
+
+// Origin says where a destination came from, strongest first.
+type Origin string
+
+// The origins.
+const (
+	Allowlisted Origin = "allowlisted" // the policy names it
+	Approved    Origin = "approved"    // a person vouched for it
+	Untrusted   Origin = "untrusted"   // a wrapped server wrote it
+	Unproven    Origin = "unproven"    // it was seen nowhere
+)
+
+// Decide evaluates every contract, in this order, and combines what they found: a Deny beats an Ask, an Ask beats an
+// Allow, and among equals the earlier contract gives the reason. Nothing is cut short, so the evidence is complete and
+// nobody is asked about a call that another contract denies.
+//
+//  0. guard: does the call reach Bouncer's own files?             deny
+//  1. pinning: is the tool's definition the pinned one?           deny
+//  2. budget: is the attempt within max_calls?                    deny
+//  3. constraint: do paths and arguments keep to their bounds?    deny
+//  4. sink_gate: is every destination of the call trusted?        untrusted: deny; unproven: ask
+func Decide(c Call, r Rules, f Facts) Decision {
+	d := Decision{Contract: Default, Reason: "no contract objected"}
+	d.Findings = append(d.Findings, guard(c)...)
+	d.Findings = append(d.Findings, pinning(c)...)
+	d.Findings = append(d.Findings, budget(c, r)...)
+	d.Findings = append(d.Findings, constraint(c, r)...)
+	d.Judged = judgeSinks(c, r, f)
+	d.Findings = append(d.Findings, sinkGate(c, r, d.Judged)...)
+
+	for _, found := range d.Findings {
+		if found.Verdict > d.Verdict {
+			d.Verdict, d.Contract, d.Reason = found.Verdict, found.Contract, found.Reason
+		}
+	}
+	return d
+}
+
+// Questions returns the destinations that a person would have to vouch for before the call may go. It is empty unless
+// the Decision is an Ask.
+func (d Decision) Questions() []Judged {
+	var out []Judged
+	for _, found := range d.Findings {
+		if d.Verdict == Ask && found.Verdict == Ask && found.Judged != nil {
+			out = append(out, *found.Judged)
+		}
+	}
+	return out
+}

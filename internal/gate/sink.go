@@ -1,0 +1,96 @@
+package gate
+
+import (
+	"fmt"
+
+	"github.com/mcp-bouncer/bouncer/internal/destination"
+	"github.com/mcp-bouncer/bouncer/internal/policy"
+)
+
+// judgeSinks finds every destination of an exfiltrating call and where it came from.
+func judgeSinks(c Call, r Rules, f Facts) []Judged {
+	if !r.Exfiltrating {
+		return nil
+	}
+	var out []Judged
+	for _, arg := range sinks(c, r) {
+		for _, d := range destination.Parse(arg.Value.Text) {
+			out = append(out, judge(c, r, f, arg.Path, d))
+		}
+	}
+	return out
+}
+
+// sinks returns the arguments that name destinations: the declared ones, or every argument when none is declared or
+// none of the declared ones is in the call. The second case is a policy that was written for another version of the
+// tool: what it does not know must not slip through (seed, "schema-mismatch guard").
+func sinks(c Call, r Rules) []policy.Selected {
+	var out []policy.Selected
+	seen := map[string]bool{}
+	for _, param := range r.SinkParams {
+		for _, arg := range param.Select(c.Args) {
+			if !seen[arg.Path] {
+				seen[arg.Path] = true
+				out = append(out, arg)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return policy.Leaves(c.Args, "")
+	}
+	return out
+}
+
+// judge walks the ladder of origins from the strongest down. Trust is exact: a destination that two readers could read
+// differently is never trusted.
+func judge(c Call, r Rules, f Facts, param string, d destination.Destination) Judged {
+	j := Judged{Param: param, Destination: d, Origin: Unproven}
+	for _, entry := range r.TrustedDestinations {
+		if destination.Covers(entry, d) {
+			j.Origin = Allowlisted
+			return j
+		}
+	}
+	if c.Answered[j.Key()] || f.Approved(c.Tool, d) {
+		j.Origin = Approved
+		return j
+	}
+	if seen, ok := f.Seen(d); ok {
+		j.Origin, j.Seen = Untrusted, &seen
+	}
+	return j
+}
+
+// sinkGate is deny-unless-trusted: untrusted destinations deny, unproven ones ask, and an exfiltrating call that shows
+// no destination at all has an unknown one. One tainted destination among trusted ones denies the call.
+func sinkGate(c Call, r Rules, judged []Judged) []Finding {
+	if !r.Exfiltrating {
+		return nil
+	}
+	if len(judged) == 0 {
+		if c.Answered[""] {
+			return nil
+		}
+		return []Finding{{Contract: SinkGate, Verdict: Ask, Reason: fmt.Sprintf("tool %s sends values out and the call names no destination", repr(c.Tool))}}
+	}
+	var out []Finding
+	for i := range judged {
+		j := &judged[i]
+		found := Finding{Contract: SinkGate, Param: j.Param, Judged: j}
+		what := fmt.Sprintf("destination %s=%s", j.Param, repr(j.Destination.Raw))
+		switch {
+		case j.Origin == Untrusted:
+			found.Verdict, found.Reason = Deny, what+" came from untrusted data"
+		case j.Origin == Unproven && j.Destination.Ambiguous != "":
+			found.Verdict, found.Reason = Ask, what+" is not a vouched recipient: "+j.Destination.Ambiguous
+		case j.Origin == Unproven:
+			found.Verdict, found.Reason = Ask, what+" is not a vouched recipient"
+		case r.Profile == policy.Paranoid && !c.Answered[j.Key()]:
+			found.Verdict, found.Reason = Ask, what+" is vouched for, and the paranoid profile asks about every call that sends"
+		default:
+			continue
+		}
+		out = append(out, found)
+	}
+	return out
+}
