@@ -1,0 +1,118 @@
+package session
+
+import (
+	"bytes"
+	"sync"
+	"time"
+
+	"github.com/mcp-bouncer/bouncer/internal/destination"
+	"github.com/mcp-bouncer/bouncer/internal/provenance"
+)
+
+// Indexing happens while nobody waits: a model thinks for seconds between two calls. It starts after a pause of
+// idle without new records, when busy bytes wait, or at the next Seen, whichever comes first. A flood that is faster
+// than the index is held up once backlog bytes wait, so memory stays bounded.
+const (
+	idle    = 2 * time.Millisecond
+	busy    = 8 << 20
+	backlog = 64 << 20
+)
+
+// Memory is a Store inside one process.
+type Memory struct {
+	index *provenance.Index
+
+	mu      sync.Mutex
+	queue   []record
+	waiting int         // bytes in queue
+	timer   *time.Timer // fires after idle; nil until the first record
+
+	indexing sync.Mutex // held while the queue is moved into the index, so that records keep their order
+
+	facts   sync.Mutex
+	slots   map[[2]string]int
+	vouched map[vouch]bool
+}
+
+type record struct {
+	src     provenance.Source
+	payload []byte
+}
+
+type vouch struct {
+	server, tool string
+	kind         destination.Kind
+	canonical    string
+}
+
+// NewMemory returns an empty Store.
+func NewMemory() *Memory {
+	return &Memory{index: provenance.New(provenance.Options{}), slots: map[[2]string]int{}, vouched: map[vouch]bool{}}
+}
+
+// Observe implements Store.
+func (m *Memory) Observe(src provenance.Source, payload []byte) {
+	m.mu.Lock()
+	m.queue = append(m.queue, record{src, bytes.Clone(payload)})
+	m.waiting += len(payload)
+	full := m.waiting >= backlog
+	switch {
+	case m.timer == nil:
+		m.timer = time.AfterFunc(idle, m.catchUp)
+	case m.waiting < busy:
+		m.timer.Reset(idle)
+	}
+	m.mu.Unlock()
+	if full {
+		m.catchUp()
+	}
+}
+
+// catchUp moves every waiting record into the index. When it returns, everything observed before the call is indexed:
+// a concurrent run that took the queue still holds the lock that this one waits for.
+func (m *Memory) catchUp() {
+	m.indexing.Lock()
+	defer m.indexing.Unlock()
+	m.mu.Lock()
+	queue := m.queue
+	m.queue, m.waiting = nil, 0
+	m.mu.Unlock()
+	for _, r := range queue {
+		m.index.Add(r.src, r.payload)
+	}
+}
+
+// Seen implements Store.
+func (m *Memory) Seen(d destination.Destination) (provenance.Sighting, bool) {
+	m.catchUp()
+	return m.index.Find(d)
+}
+
+// Reserve implements Store.
+func (m *Memory) Reserve(server, tool string) int {
+	m.facts.Lock()
+	defer m.facts.Unlock()
+	key := [2]string{server, tool}
+	m.slots[key]++
+	return m.slots[key]
+}
+
+// Vouch implements Store. An ambiguous destination cannot be vouched for beyond one call: nobody can say what it is.
+func (m *Memory) Vouch(server, tool string, d destination.Destination) {
+	if d.Ambiguous != "" {
+		return
+	}
+	m.facts.Lock()
+	defer m.facts.Unlock()
+	m.vouched[vouch{server, tool, d.Kind, d.Canonical}] = true
+}
+
+// Vouched implements Store.
+func (m *Memory) Vouched(server, tool string, d destination.Destination) bool {
+	if d.Ambiguous != "" {
+		return false
+	}
+	m.facts.Lock()
+	defer m.facts.Unlock()
+	return m.vouched[vouch{server, tool, d.Kind, d.Canonical}]
+}
