@@ -1,0 +1,226 @@
+// Package judge is one call's whole way: it finds the rule, looks up what the gate must know, lets the gate decide,
+// asks a person where the gate says so, and writes the log. Proxy, case files and every later front door use this one
+// way, so that they cannot come to differ.
+package judge
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-bouncer/bouncer/internal/approval"
+	"github.com/mcp-bouncer/bouncer/internal/audit"
+	"github.com/mcp-bouncer/bouncer/internal/destination"
+	"github.com/mcp-bouncer/bouncer/internal/gate"
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/pin"
+	"github.com/mcp-bouncer/bouncer/internal/policy"
+	"github.com/mcp-bouncer/bouncer/internal/provenance"
+	"github.com/mcp-bouncer/bouncer/internal/session"
+)
+
+// Log is where verdicts are written. audit.Log is one.
+type Log interface {
+	Append(audit.Entry) error
+}
+
+// Config is what a Judge needs. Policy, Session, Log and Pins are required.
+type Config struct {
+	Server     policy.Server
+	Policy     *policy.Set
+	Profile    policy.Profile
+	Session    session.Store
+	SessionID  string
+	Log        Log
+	BestEffort bool // forward even when the log cannot be written; off, such a call is denied
+	Pins       *pin.Book
+	Paths      *Paths
+	Problem    func(format string, args ...any) // tells the user's terminal; nil is silent
+	Now        func() time.Time                 // nil is time.Now
+}
+
+// Judge judges the calls to one server. It is safe for concurrent use.
+type Judge struct {
+	cfg      Config
+	reported atomic.Pointer[string] // serverInfo.name, once the server said it
+	rules    sync.Map               // tool name -> policy.Rule; pins and policy do not change within a session
+}
+
+// New returns a Judge.
+func New(cfg Config) *Judge {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Problem == nil {
+		cfg.Problem = func(string, ...any) {}
+	}
+	if cfg.Paths == nil {
+		cfg.Paths = &Paths{}
+	}
+	return &Judge{cfg: cfg}
+}
+
+// Server returns the server as it is known so far.
+func (j *Judge) Server() policy.Server {
+	s := j.cfg.Server
+	if name := j.reported.Load(); name != nil {
+		s.Reported = *name
+	}
+	return s
+}
+
+// Reported tells what the server says of itself. It may only tighten, and comes before the first call.
+func (j *Judge) Reported(name string) { j.reported.Store(&name) }
+
+// Request is one attempted call.
+type Request struct {
+	Tool   string
+	Args   []byte // the arguments' span of the frame; nil when absent
+	Client string
+}
+
+// Outcome is what was decided about a Request, and what it takes to ask about it.
+type Outcome struct {
+	ID       string
+	Decision gate.Decision
+	Answer   *approval.Answer // set once a person was asked
+
+	request Request
+	call    gate.Call
+	rules   gate.Rules
+	took    time.Duration
+}
+
+// Decide judges a request and logs the verdict. It does not ask anybody: an Ask is settled by Settle.
+func (j *Judge) Decide(r Request) *Outcome {
+	start := j.cfg.Now()
+	o := &Outcome{ID: audit.NewID(), request: r}
+	args, err := decodeArgs(r.Args)
+	if err != nil {
+		o.Decision = refuse(gate.Constraint, "the arguments cannot be read in one way: "+err.Error())
+		o.took = j.cfg.Now().Sub(start)
+		j.log(o)
+		return o
+	}
+	o.rules = gate.Rules{Rule: j.rule(r.Tool), Profile: j.cfg.Profile}
+	o.call = gate.Call{Server: j.cfg.Server.Name, Tool: r.Tool, Args: args, Pin: j.pin(r.Tool)}
+	if o.rules.MaxCalls != nil && o.call.Pin.State == gate.PinHeld {
+		o.call.Slot = j.cfg.Session.Reserve(j.cfg.Server.Name, r.Tool)
+	}
+	j.cfg.Paths.resolve(&o.call, o.rules)
+	o.Decision = gate.Decide(o.call, o.rules, j.facts())
+	o.took = j.cfg.Now().Sub(start)
+	if o.Decision.Verdict == gate.Ask { // the question outlives the frame, whose bytes the reader uses again
+		o.request.Args = bytes.Clone(r.Args)
+		o.call.Args, _ = decodeArgs(o.request.Args)
+	}
+	j.log(o)
+	return o
+}
+
+// Settle asks a person about an Outcome whose verdict is Ask, and decides again with the answer: the session may have
+// learned in the meantime what forbids the call, and a budget slot is not spent twice. It logs the outcome, and the
+// verdict that it leaves in o is Allow or Deny. Cancelling ctx withdraws the question and denies.
+func (j *Judge) Settle(ctx context.Context, o *Outcome, ch approval.Channel) {
+	if o.Decision.Verdict != gate.Ask {
+		return
+	}
+	asked := o.Decision.Questions()
+	answer := ch.Ask(ctx, j.question(o, asked))
+	if ctx.Err() != nil {
+		answer = approval.Answer{How: "withdrawn", Why: "the call was cancelled"}
+	}
+	o.Answer = &answer
+	if answer.Choice == approval.Deny {
+		o.Decision.Verdict = gate.Deny
+		j.log(o)
+		return
+	}
+	start := j.cfg.Now()
+	o.call.Answered = map[string]bool{"": len(asked) == 0}
+	for _, q := range asked {
+		o.call.Answered[q.Key()] = true
+		if answer.Choice == approval.Session {
+			j.cfg.Session.Vouch(j.cfg.Server.Name, o.request.Tool, q.Destination)
+		}
+	}
+	o.call.Pin = j.pin(o.request.Tool)
+	j.cfg.Paths.resolve(&o.call, o.rules) // a link may have been swapped while the person thought (A74)
+	o.Decision = gate.Decide(o.call, o.rules, j.facts())
+	if o.Decision.Verdict == gate.Ask { // something new came up while they thought; one call is one question
+		o.Decision.Verdict = gate.Deny
+	}
+	o.took += j.cfg.Now().Sub(start)
+	j.log(o)
+}
+
+// Refuse logs a frame that was not even a call: it has no single reading, or no id.
+func (j *Judge) Refuse(tool, reason, client string) *Outcome {
+	o := &Outcome{ID: audit.NewID(), request: Request{Tool: tool, Client: client}, Decision: refuse("frame", reason)}
+	j.log(o)
+	return o
+}
+
+func refuse(contract, reason string) gate.Decision {
+	return gate.Decision{Verdict: gate.Deny, Contract: contract, Reason: reason}
+}
+
+func decodeArgs(raw []byte) (jsonrpc.Value, error) {
+	if raw == nil {
+		return jsonrpc.Value{}, nil
+	}
+	return jsonrpc.Decode(raw)
+}
+
+func (j *Judge) rule(tool string) policy.Rule {
+	definition, ok := j.cfg.Pins.Definition(tool)
+	if !ok {
+		return policy.Rule{Tool: tool}
+	}
+	if rule, ok := j.rules.Load(tool); ok {
+		return rule.(policy.Rule)
+	}
+	rule := j.cfg.Policy.Rule(j.Server(), policy.ToolOf(definition))
+	j.rules.Store(tool, rule)
+	return rule
+}
+
+func (j *Judge) pin(tool string) gate.Pin {
+	if !j.cfg.Pins.Known() {
+		return gate.Pin{State: gate.PinUnlistable}
+	}
+	state, changed := j.cfg.Pins.State(tool)
+	switch state {
+	case pin.Held:
+		return gate.Pin{State: gate.PinHeld}
+	case pin.Changed:
+		return gate.Pin{State: gate.PinChanged, Changed: changed}
+	case pin.Ambiguous:
+		return gate.Pin{State: gate.PinAmbiguous}
+	}
+	return gate.Pin{State: gate.PinUnknown}
+}
+
+func (j *Judge) question(o *Outcome, asked []gate.Judged) approval.Question {
+	q := approval.Question{ID: o.ID, Client: o.request.Client, Server: j.cfg.Server.Name, Tool: o.request.Tool,
+		Reason: o.Decision.Reason, Args: o.request.Args}
+	for _, a := range asked {
+		q.Asked = append(q.Asked, approval.Destination{Param: a.Param, Destination: a.Destination})
+	}
+	return q
+}
+
+// facts is what the gate may ask the session.
+type facts struct{ j *Judge }
+
+func (j *Judge) facts() facts { return facts{j} }
+
+func (f facts) Approved(tool string, d destination.Destination) bool {
+	return f.j.cfg.Session.Vouched(f.j.cfg.Server.Name, tool, d)
+}
+
+func (f facts) Seen(d destination.Destination) (provenance.Sighting, bool) {
+	return f.j.cfg.Session.Seen(d)
+}
