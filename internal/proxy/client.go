@@ -1,0 +1,256 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-bouncer/bouncer/internal/gate"
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/judge"
+)
+
+const (
+	codeInvalid = -32600 // JSON-RPC: not one request
+
+	methodCall      = "tools/call"
+	methodList      = "tools/list"
+	methodInit      = "initialize"
+	methodInited    = "notifications/initialized"
+	methodCancelled = "notifications/cancelled"
+)
+
+// readClient handles the client's frames until its input ends.
+func (p *Proxy) readClient() {
+	frames := jsonrpc.NewReader(p.clientIn, p.cfg.Limit)
+	for {
+		frame, err := frames.Next()
+		var large *jsonrpc.TooLargeError
+		var cut *jsonrpc.UnterminatedError
+		switch {
+		case err == nil:
+			p.fromClient(frame)
+		case errors.As(err, &large):
+			p.refuse(large.ID, codeInvalid, large.Error(), nil)
+		case errors.As(err, &cut): // half a frame, or one that somebody may have cut: it is not forwarded (A52)
+			p.refuse(jsonrpc.ID{}, codeInvalid, "the client's input ended inside a frame", nil)
+			return
+		default:
+			return
+		}
+	}
+}
+
+func (p *Proxy) fromClient(frame []byte) {
+	msg, bad := jsonrpc.Parse(frame, jsonrpc.FromClient)
+	switch {
+	case bad == nil:
+		p.handle(msg, nil)
+	case bad.Batch:
+		p.fromClientBatch(frame)
+	default:
+		p.refuse(bad.ID, bad.Code, bad.Reason, nil)
+	}
+}
+
+// handle relays or judges one frame, which may be an element of a batch.
+func (p *Proxy) handle(msg jsonrpc.Message, b *batch) {
+	switch msg.Shape {
+	case jsonrpc.Request:
+		p.request(msg, b)
+	case jsonrpc.Notification:
+		p.notification(msg)
+	case jsonrpc.Response:
+		p.response(msg)
+	}
+}
+
+// refuse answers a frame that is not forwarded because it has no single reading. Without an id there is nobody to
+// answer; the log has it in both cases.
+func (p *Proxy) refuse(id jsonrpc.ID, code int, reason string, b *batch) {
+	p.cfg.Judge.Refuse("", reason, p.peer.client())
+	if !id.IsZero() {
+		p.reply(&inflight{batch: b}, jsonrpc.ErrorFrame(id, code, "[bouncer blocked] "+reason))
+	}
+}
+
+func (p *Proxy) request(msg jsonrpc.Message, b *batch) {
+	f := &inflight{id: msg.ID, method: msg.Method, batch: b}
+	if msg.Method == methodCall {
+		p.call(msg, f)
+		return
+	}
+	if disguised(msg.Method) {
+		p.refuse(msg.ID, codeInvalid, fmt.Sprintf("method %q is not %s, and a server could take it for it", msg.Method, methodCall), b)
+		return
+	}
+	if !p.open(f) {
+		p.refuse(msg.ID, codeInvalid, "id "+msg.ID.String()+" is already in flight", b)
+		return
+	}
+	if msg.Method == methodInit {
+		p.peer.initialize(msg.Params)
+	}
+	p.forward(f, msg.Raw)
+}
+
+// disguised reports a method that a lenient server may read as tools/call: other case, or spaces around it (A53).
+func disguised(method string) bool {
+	return method != methodCall && strings.EqualFold(strings.TrimSpace(method), methodCall)
+}
+
+// call takes a tools/call to the judge, at once if the tools are pinned, else when they are.
+func (p *Proxy) call(msg jsonrpc.Message, f *inflight) {
+	call, bad := msg.ToolCall()
+	if bad != nil {
+		p.refuse(msg.ID, bad.Code, bad.Reason, f.batch)
+		return
+	}
+	f.tool, f.modern = call.Name, p.peer.learn(call.Meta)
+	if !p.open(f) {
+		p.refuse(msg.ID, codeInvalid, "id "+msg.ID.String()+" is already in flight", f.batch)
+		return
+	}
+	if p.hold(f, msg.Raw) {
+		return
+	}
+	p.decide(f, msg.Raw, call)
+}
+
+// decide has the call judged and does what the verdict says. frame is only valid until decide returns.
+func (p *Proxy) decide(f *inflight, frame []byte, call jsonrpc.Call) {
+	o := p.cfg.Judge.Decide(judge.Request{Tool: call.Name, Args: call.Arguments, Client: p.peer.client()})
+	p.mu.Lock()
+	f.call = o.ID
+	p.mu.Unlock()
+	switch o.Decision.Verdict {
+	case gate.Allow:
+		p.forward(f, frame)
+	case gate.Ask:
+		p.ask(f, bytes.Clone(frame), o)
+	default:
+		p.deny(f, o)
+	}
+}
+
+// forward sends a request of the client to the server, as the bytes it came in.
+func (p *Proxy) forward(f *inflight, frame []byte) {
+	p.mu.Lock()
+	if p.inflight[f.id.Key()] != f { // cancelled while it was decided
+		p.mu.Unlock()
+		return
+	}
+	f.sent = true
+	gone := p.gone
+	p.mu.Unlock()
+	if !gone {
+		if err := p.server.write(frame); err == nil {
+			return
+		}
+	}
+	if p.drop(f) {
+		p.reply(f, jsonrpc.ErrorFrame(f.id, codeGone, "[bouncer] the server "+p.cfg.Name+" takes no more requests"))
+	}
+}
+
+func (p *Proxy) deny(f *inflight, o *judge.Outcome) {
+	if p.drop(f) {
+		p.reply(f, jsonrpc.ResultFrame(f.id, denial(o, f.modern)))
+	}
+}
+
+// notification relays a notification of the client, but for the two that have a meaning here.
+func (p *Proxy) notification(msg jsonrpc.Message) {
+	switch {
+	case msg.Method == methodCall || disguised(msg.Method): // a call without an id would run and answer nobody (A53)
+		p.refuse(jsonrpc.ID{}, codeInvalid, methodCall+" without an id", nil)
+	case msg.Method == methodCancelled:
+		p.cancelled(msg)
+	default:
+		p.server.write(msg.Raw)
+		if msg.Method == methodInited {
+			if p.peer.hasTools() {
+				p.list()
+			}
+		}
+	}
+}
+
+// cancelled relays a cancellation to the server only if the server has the request. A call that waits for a decision
+// is dropped: it is never forwarded and gets no response (B17).
+func (p *Proxy) cancelled(msg jsonrpc.Message) {
+	id := requestID(msg.Params)
+	p.mu.Lock()
+	f := p.inflight[id.Key()]
+	held := f != nil && !f.sent
+	if held {
+		p.dropLocked(f)
+		if f.stop != nil {
+			f.stop()
+		}
+	}
+	p.mu.Unlock()
+	switch {
+	case f == nil:
+	case held:
+		if f.batch != nil {
+			f.batch.add(p, nil)
+		}
+	default:
+		p.server.write(msg.Raw)
+	}
+}
+
+// response relays a client's answer to a request of the server, and keeps the answers to Bouncer's own questions.
+func (p *Proxy) response(msg jsonrpc.Message) {
+	p.mu.Lock()
+	waiting, own := p.asks[msg.ID.Key()]
+	if own {
+		p.asks[msg.ID.Key()] = nil // the first answer counts; later ones are swallowed
+	}
+	p.mu.Unlock()
+	switch {
+	case !own:
+		p.server.write(msg.Raw)
+	case waiting != nil:
+		waiting <- bytes.Clone(msg.Result)
+	}
+}
+
+// fromClientBatch judges the elements of a batch one by one and forwards them singly; their responses go back as one
+// array. Protocol versions from 2025-06-18 on have no batches.
+func (p *Proxy) fromClientBatch(frame []byte) {
+	if !slices.Contains([]string{"2024-11-05", "2025-03-26"}, p.peer.version()) {
+		p.refuseBatch("batches are not part of this protocol version")
+		return
+	}
+	elements, bad := jsonrpc.SplitBatch(frame)
+	if bad != nil {
+		p.refuseBatch(bad.Reason)
+		return
+	}
+	b := &batch{}
+	var parsed []jsonrpc.Message
+	for _, element := range elements {
+		msg, bad := jsonrpc.Parse(element, jsonrpc.FromClient)
+		if bad != nil { // half a batch is another batch than the client sent
+			p.refuseBatch(bad.Reason)
+			return
+		}
+		if msg.Shape == jsonrpc.Request {
+			b.open++
+		}
+		parsed = append(parsed, msg)
+	}
+	for _, msg := range parsed {
+		p.handle(msg, b)
+	}
+}
+
+// refuseBatch answers with a null id, as JSON-RPC has it for what could not be read: an array has no id of its own.
+func (p *Proxy) refuseBatch(reason string) {
+	p.cfg.Judge.Refuse("", reason, p.peer.client())
+	p.client.queue([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":` + string(jsonrpc.Quote("[bouncer blocked] "+reason)) + `}}`))
+}

@@ -1,0 +1,49 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcp-bouncer/bouncer/internal/gate"
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/judge"
+)
+
+// denial is the result that the client gets in place of the server's: a tool error, which the model can read and act
+// on. It names where a tainted destination was seen, but repeats nothing of what stood there.
+func denial(o *judge.Outcome, modern bool) []byte {
+	b := append([]byte(`{"content":[{"type":"text","text":`), jsonrpc.Quote(explain(o))...)
+	b = append(b, `}],"isError":true`...)
+	if modern {
+		b = append(b, `,"resultType":"complete"`...)
+	}
+	return append(b, '}')
+}
+
+func explain(o *judge.Outcome) string {
+	var b strings.Builder
+	b.WriteString("[bouncer blocked] " + o.Decision.Reason)
+	if o.Answer != nil && o.Answer.Why != "" {
+		b.WriteString("\nnobody approved it: " + o.Answer.Why)
+	}
+	for _, found := range o.Decision.Findings {
+		if j := found.Judged; j != nil && found.Verdict == gate.Deny && j.Seen != nil {
+			fmt.Fprintf(&b, "\n%s was first seen in what server %q wrote: %s %s, %s", j.Param, j.Seen.Source.Server, j.Seen.Source.Tool, j.Seen.Source.Kind, j.Seen.Field)
+		}
+	}
+	if o.Decision.Contract == gate.SinkGate {
+		b.WriteString("\nhint: a person can vouch for it under trusted_destinations of this tool in the policy file")
+	}
+	return b.String()
+}
+
+// requestID reads the request that a notifications/cancelled names. The zero ID when there is none.
+func requestID(params []byte) jsonrpc.ID {
+	v, err := jsonrpc.DecodeLenient(params)
+	if err != nil {
+		return jsonrpc.ID{}
+	}
+	raw, _ := v.Get("requestId")
+	id, _ := jsonrpc.ParseID(raw.Raw)
+	return id
+}

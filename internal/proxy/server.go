@@ -1,0 +1,185 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/provenance"
+)
+
+// readServer handles the server's frames until its output ends.
+func (p *Proxy) readServer() {
+	frames := jsonrpc.NewReader(p.serverIn, p.cfg.Limit)
+	first := true
+	for {
+		frame, err := frames.Next()
+		var large *jsonrpc.TooLargeError
+		var cut *jsonrpc.UnterminatedError
+		switch {
+		case err == nil:
+			if first {
+				frame, first = bytes.TrimPrefix(frame, []byte("\xef\xbb\xbf")), false
+			}
+			p.fromServer(frame)
+		case errors.As(err, &large):
+			p.fail(large.ID, codeTooLarge, large.Error())
+		case errors.As(err, &cut):
+			if _, bad := jsonrpc.Parse(cut.Frame, jsonrpc.FromServer); bad == nil {
+				p.fromServer(cut.Frame) // whole, but for its newline
+			} else {
+				p.cfg.Problem("%s ended inside a line", p.cfg.Name)
+			}
+			return
+		default:
+			return
+		}
+	}
+}
+
+func (p *Proxy) fromServer(frame []byte) {
+	msg, bad := jsonrpc.Parse(frame, jsonrpc.FromServer)
+	switch {
+	case bad == nil:
+		p.relay(msg)
+	case bad.Batch:
+		elements, bad := jsonrpc.SplitBatch(frame)
+		if bad != nil {
+			p.noise.report(p.cfg, frame)
+			return
+		}
+		for _, element := range elements {
+			p.fromServer(element)
+		}
+	default:
+		if !p.fail(bad.ID, codeGarbled, bad.Reason) {
+			p.noise.report(p.cfg, frame)
+		}
+	}
+}
+
+// fail answers an open request with an error in place of an answer that cannot be relayed. It reports whether there
+// was such a request.
+func (p *Proxy) fail(id jsonrpc.ID, code int, reason string) bool {
+	if id.IsZero() {
+		p.cfg.Problem("%s wrote a frame that cannot be relayed: %s", p.cfg.Name, reason)
+		return false
+	}
+	if done := p.takeHidden(id); done != nil {
+		done(jsonrpc.Message{})
+		return true
+	}
+	f := p.take(id)
+	if f == nil {
+		return false
+	}
+	p.cfg.Problem("%s answered %s with what cannot be relayed: %s", p.cfg.Name, f.method, reason)
+	p.reply(f, jsonrpc.ErrorFrame(f.id, code, "[bouncer] the answer of "+p.cfg.Name+" cannot be relayed: "+reason))
+	return true
+}
+
+// take removes and returns the open request with this id that the server has. A server cannot answer a request that it
+// was never sent.
+func (p *Proxy) take(id jsonrpc.ID) *inflight {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := p.inflight[id.Key()]
+	if f == nil || !f.sent {
+		return nil
+	}
+	p.dropLocked(f)
+	return f
+}
+
+func (p *Proxy) takeHidden(id jsonrpc.ID) func(jsonrpc.Message) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	done := p.hidden[id.Key()]
+	delete(p.hidden, id.Key())
+	return done
+}
+
+// relay passes a frame of the server on. Everything that a server writes is observed before the client can see it.
+func (p *Proxy) relay(msg jsonrpc.Message) {
+	if msg.Shape == jsonrpc.Response {
+		p.relayResponse(msg)
+		return
+	}
+	kind := "notification"
+	if msg.Shape == jsonrpc.Request {
+		kind = "request"
+	}
+	if msg.Params != nil {
+		p.cfg.Session.Observe(provenance.Source{Server: p.cfg.Name, Tool: msg.Method, Kind: kind}, msg.Params)
+	}
+	if msg.Shape == jsonrpc.Notification && msg.Method == "notifications/tools/list_changed" {
+		p.listChanged()
+	}
+	if msg.Shape == jsonrpc.Notification && msg.Method == methodCancelled {
+		p.toreDown(requestID(msg.Params))
+	}
+	p.client.write(msg.Raw)
+}
+
+func (p *Proxy) relayResponse(msg jsonrpc.Message) {
+	if done := p.takeHidden(msg.ID); done != nil {
+		done(msg)
+		return
+	}
+	f := p.take(msg.ID)
+	if f == nil { // a second answer, or one to a question that nobody asked (B25)
+		if !msg.ID.IsZero() || msg.Error == nil {
+			p.cfg.Problem("%s answered an id that is not open; the answer is dropped", p.cfg.Name)
+			return
+		}
+		p.client.write(msg.Raw) // "I could not read what you sent": it names no request
+		return
+	}
+	p.observe(f, msg)
+	if f.method == methodList && msg.Result != nil {
+		if reason := p.listed(msg.Result); reason != "" {
+			p.reply(f, jsonrpc.ErrorFrame(f.id, codeGarbled, "[bouncer] the tool list of "+p.cfg.Name+" cannot be relayed: "+reason))
+			return
+		}
+	}
+	if f.method == methodInit {
+		p.peer.initialized(msg.Result, p.cfg.Judge)
+	}
+	if f.batch != nil {
+		f.batch.add(p, bytes.Clone(msg.Raw))
+		return
+	}
+	p.client.write(msg.Raw)
+}
+
+// kinds says what sort of text the answer to a method is, for evidence.
+var kinds = map[string]string{
+	methodCall: "result", methodList: "definition", methodInit: "instructions", "server/discover": "instructions",
+	"resources/read": "resource", "resources/list": "resource", "resources/templates/list": "resource",
+	"prompts/get": "prompt", "prompts/list": "prompt",
+}
+
+func (p *Proxy) observe(f *inflight, msg jsonrpc.Message) {
+	src := provenance.Source{Server: p.cfg.Name, Tool: f.tool, Call: f.call, Kind: kinds[f.method]}
+	if src.Kind == "" {
+		src.Kind = "result"
+	}
+	if src.Tool == "" {
+		src.Tool = f.method
+	}
+	if msg.Error != nil { // an error's text is read by the model like any other (A65)
+		src.Kind = "error"
+		p.cfg.Session.Observe(src, msg.Error)
+		return
+	}
+	p.cfg.Session.Observe(src, msg.Result)
+}
+
+// toreDown closes a subscriptions/listen that the server ended: in 2026-07-28 it gets no response.
+func (p *Proxy) toreDown(id jsonrpc.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f := p.inflight[id.Key()]; f != nil && f.method == "subscriptions/listen" {
+		p.dropLocked(f)
+	}
+}
