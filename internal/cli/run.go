@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-bouncer/bouncer/internal/audit"
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/judge"
+	"github.com/mcp-bouncer/bouncer/internal/pin"
+	"github.com/mcp-bouncer/bouncer/internal/policy"
+	"github.com/mcp-bouncer/bouncer/internal/proxy"
+	"github.com/mcp-bouncer/bouncer/internal/session"
+	"github.com/mcp-bouncer/bouncer/internal/upstream"
+)
+
+// runFlags are the flags of bouncer run.
+type runFlags struct {
+	config, upstreamName, name string
+	policy, profile, audit     string
+	maxFrame                   int
+	askTimeout                 time.Duration
+}
+
+func newRun() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run (--name NAME | --config FILE --upstream-name NAME) [flags] [-- COMMAND ARGS...]",
+		Short: "Start a tool server behind Bouncer, on stdin and stdout",
+		Long: `Start the real tool server and gate every call between it and the client on stdin and stdout. MCP clients run this;
+what stands after -- is launched exactly as it stands. Without it, the entry's x-bouncer-upstream in the config file is.`,
+		Example: `  bouncer run --name files -- npx -y @modelcontextprotocol/server-filesystem ~/work
+  bouncer run --config mcp.json --upstream-name files --policy bouncer.yaml`,
+		RunE: func(cmd *cobra.Command, args []string) error { return run(f, cmd.ArgsLenAtDash(), args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.config, "config", "", "client config `FILE` that the entry stands in")
+	flags.StringVar(&f.upstreamName, "upstream-name", "", "`NAME` of the entry in that file")
+	flags.StringVar(&f.name, "name", "", "`NAME` of the server, where no config file has one")
+	flags.StringVar(&f.policy, "policy", "", "policy `FILE` (default: policy.yaml in the Bouncer home, if it is there)")
+	flags.StringVar(&f.profile, "profile", "", "strict, standard or paranoid (default: what the policy says, else standard)")
+	flags.StringVar(&f.audit, "audit", "required", "required: a call that cannot be logged is denied; best-effort: it is not")
+	flags.IntVar(&f.maxFrame, "max-frame", jsonrpc.DefaultLimit, "`BYTES` that one message may have")
+	flags.DurationVar(&f.askTimeout, "ask-timeout", 2*time.Minute, "how long a person has to answer a question")
+	return cmd
+}
+
+func run(f runFlags, dash int, args []string) error {
+	server, spec, err := f.server(dash, args)
+	if err != nil {
+		return err
+	}
+	rules, profile, err := f.rules()
+	if err != nil {
+		return err
+	}
+	dir, err := makeHome()
+	if err != nil {
+		return fail(exitFailed, err)
+	}
+	log, err := openLog(filepath.Join(dir, "audit.jsonl"), f.audit == "best-effort")
+	if err != nil {
+		return fail(exitFailed, err, "--audit best-effort goes on without a log")
+	}
+	child, err := upstream.Start(spec, stderr())
+	if err != nil {
+		return fail(exitFailed, err)
+	}
+	return relay(f, server, rules, profile, dir, log, child)
+}
+
+// lastWords is how long a session may go on after its client hung up, so that calls in flight are finished and logged.
+const lastWords = 5 * time.Second
+
+// relay runs the session until the client or the server ends it, and leaves nothing of the server behind.
+func relay(f runFlags, server policy.Server, rules *policy.Set, profile policy.Profile, dir string, log judge.Log, child *upstream.Process) error {
+	in, out := upstream.Stdio()
+	pins, facts := &pin.Book{}, session.NewMemory()
+	j := judge.New(judge.Config{
+		Server: server, Policy: rules, Profile: profile, Session: facts, SessionID: audit.NewID(), Log: log,
+		BestEffort: f.audit == "best-effort", Pins: pins, Paths: &judge.Paths{Guarded: []string{dir}}, Problem: say,
+	})
+	p := proxy.New(proxy.Config{
+		Name: server.Name, Judge: j, Session: facts, Pins: pins, Limit: f.maxFrame, AskFor: f.askTimeout, Problem: say,
+		OnPinned: func(tools []jsonrpc.Value) {
+			for _, warning := range rules.Warnings(j.Server(), toolsOf(tools)) {
+				say("%s", warning)
+			}
+		},
+		CloseUpstream: func() { go child.Stop(context.Background()) },
+	}, proxy.Pipe{In: in, Out: out}, proxy.Pipe{In: child.Stdout(), Out: child.Stdin()})
+
+	return supervise(p, child, in, server.Name)
+}
+
+// supervise runs the relay until the client, the server or a signal ends it.
+func supervise(p *proxy.Proxy, child *upstream.Process, in *os.File, name string) error {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run() }()
+
+	var err error
+	over := false // Run has returned
+	within := func(limit time.Duration) {
+		select {
+		case err = <-ended:
+			over = true
+		case <-signals:
+		case <-time.After(limit):
+		}
+	}
+	select {
+	case err = <-ended:
+		over = true
+	case got := <-signals:
+		err = fail(exitFailed, fmt.Errorf("ended by %s", got))
+	case <-upstream.Hangup(in): // the client is gone, though the relay may be stuck in a write
+		within(lastWords)
+	case <-child.Done(): // the server is gone, though something that it started may still hold its output open
+		err = proxy.ErrServerGone
+		within(lastWords)
+	}
+	if stopErr := child.Stop(context.Background()); stopErr != nil {
+		say("%v", stopErr)
+	}
+	if !over {
+		p.Abandon()
+	}
+	if errors.Is(err, proxy.ErrServerGone) {
+		return fail(exitFailed, fmt.Errorf("server %s ended before the client did (exit status %d)", name, child.ExitCode()))
+	}
+	return err
+}
+
+func toolsOf(definitions []jsonrpc.Value) []policy.Tool {
+	tools := make([]policy.Tool, len(definitions))
+	for i, definition := range definitions {
+		tools[i] = policy.ToolOf(definition)
+	}
+	return tools
+}
