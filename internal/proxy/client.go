@@ -33,7 +33,7 @@ func (p *Proxy) readClient() {
 		case err == nil:
 			p.fromClient(frame)
 		case errors.As(err, &large):
-			p.refuse(large.ID, codeInvalid, large.Error(), nil)
+			p.refuseFrame(&jsonrpc.Error{Code: codeInvalid, Reason: large.Error(), ID: large.ID, Response: large.IsResponse})
 		case errors.As(err, &cut): // half a frame, or one that somebody may have cut: it is not forwarded (A52)
 			p.refuse(jsonrpc.ID{}, codeInvalid, "the client's input ended inside a frame", nil)
 			return
@@ -51,7 +51,20 @@ func (p *Proxy) fromClient(frame []byte) {
 	case bad.Batch:
 		p.fromClientBatch(frame)
 	default:
+		p.refuseFrame(bad)
+	}
+}
+
+// refuseFrame answers a frame that could not be read, if it was a request. An answer that could not be read is answered
+// by nobody: its id is the other side's, and the client may have a call of its own with the same one.
+func (p *Proxy) refuseFrame(bad *jsonrpc.Error) {
+	if !bad.Response {
 		p.refuse(bad.ID, bad.Code, bad.Reason, nil)
+		return
+	}
+	p.refuse(jsonrpc.ID{}, bad.Code, bad.Reason, nil)
+	if waiting, own := p.answered(bad.ID); own && waiting != nil {
+		waiting <- nil
 	}
 }
 
@@ -205,18 +218,25 @@ func (p *Proxy) cancelled(msg jsonrpc.Message) {
 
 // response relays a client's answer to a request of the server, and keeps the answers to Bouncer's own questions.
 func (p *Proxy) response(msg jsonrpc.Message) {
-	p.mu.Lock()
-	waiting, own := p.asks[msg.ID.Key()]
-	if own {
-		p.asks[msg.ID.Key()] = nil // the first answer counts; later ones are swallowed
-	}
-	p.mu.Unlock()
+	waiting, own := p.answered(msg.ID)
 	switch {
 	case !own:
 		p.server.write(msg.Raw)
 	case waiting != nil:
 		waiting <- bytes.Clone(msg.Result)
 	}
+}
+
+// answered closes one of Bouncer's own questions, and says who waits for its answer. The first answer counts; later
+// ones are swallowed.
+func (p *Proxy) answered(id jsonrpc.ID) (waiting chan<- []byte, own bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	waiting, own = p.asks[id.Key()]
+	if own {
+		p.asks[id.Key()] = nil
+	}
+	return waiting, own
 }
 
 // fromClientBatch judges the elements of a batch one by one and forwards them singly; their responses go back as one

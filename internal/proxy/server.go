@@ -23,7 +23,10 @@ func (p *Proxy) readServer() {
 			}
 			p.fromServer(frame)
 		case errors.As(err, &large):
-			p.fail(large.ID, codeTooLarge, large.Error())
+			bad := &jsonrpc.Error{Code: codeTooLarge, Reason: large.Error(), ID: large.ID, Response: large.IsResponse}
+			if !p.fail(bad) {
+				p.cfg.Problem("%s wrote what cannot be relayed: %s", p.cfg.Name, bad.Reason)
+			}
 		case errors.As(err, &cut):
 			if _, bad := jsonrpc.Parse(cut.Frame, jsonrpc.FromServer); bad == nil {
 				p.fromServer(cut.Frame) // whole, but for its newline
@@ -52,29 +55,33 @@ func (p *Proxy) fromServer(frame []byte) {
 			p.fromServer(element)
 		}
 	default:
-		if !p.fail(bad.ID, codeGarbled, bad.Reason) {
+		bad.Code = codeGarbled
+		if !p.fail(bad) {
 			p.noise.report(p.cfg, frame)
 		}
 	}
 }
 
-// fail answers an open request with an error in place of an answer that cannot be relayed. It reports whether there
-// was such a request.
-func (p *Proxy) fail(id jsonrpc.ID, code int, reason string) bool {
-	if id.IsZero() {
-		p.cfg.Problem("%s wrote a frame that cannot be relayed: %s", p.cfg.Name, reason)
+// fail gives whoever waits for a frame that cannot be relayed an error in its place: the client, when it was an answer,
+// else the server itself. It reports whether somebody waits.
+func (p *Proxy) fail(bad *jsonrpc.Error) bool {
+	if bad.ID.IsZero() {
 		return false
 	}
-	if done := p.takeHidden(id); done != nil {
+	if !bad.Response {
+		p.spawn(func() { p.server.write(jsonrpc.ErrorFrame(bad.ID, codeInvalid, "[bouncer] "+bad.Reason)) })
+		return false
+	}
+	if done := p.takeHidden(bad.ID); done != nil {
 		done(jsonrpc.Message{})
 		return true
 	}
-	f := p.take(id)
+	f := p.take(bad.ID)
 	if f == nil {
 		return false
 	}
-	p.cfg.Problem("%s answered %s with what cannot be relayed: %s", p.cfg.Name, f.method, reason)
-	p.reply(f, jsonrpc.ErrorFrame(f.id, code, "[bouncer] the answer of "+p.cfg.Name+" cannot be relayed: "+reason))
+	p.cfg.Problem("%s answered %s with what cannot be relayed: %s", p.cfg.Name, f.method, bad.Reason)
+	p.reply(f, jsonrpc.ErrorFrame(f.id, bad.Code, "[bouncer] the answer of "+p.cfg.Name+" cannot be relayed: "+bad.Reason))
 	return true
 }
 
