@@ -118,6 +118,8 @@ func TestDecide(t *testing.T) {
 		{"sinks: none declared, so every argument is one", policy.Rule{Exfiltrating: true}, "", Call{}, `{"a":{"b":["evil@evil.example"]}}`, Deny, SinkGate, "destination a.b[0]='evil@evil.example' came from untrusted data"},
 		{"sinks: a number is one too", policy.Rule{Exfiltrating: true}, "", Call{}, `{"account":12345678}`, Ask, SinkGate, "destination account='12345678' is not a vouched recipient"},
 		{"sinks: no argument at all", policy.Rule{Exfiltrating: true}, "", Call{Tool: "t"}, `{}`, Ask, SinkGate, "tool 't' sends values out and the call names no destination"},
+		{"sinks: nothing but content, so the destination is unknown", policy.Rule{Exfiltrating: true, Content: params("id", "body")}, "", Call{Tool: "reply"}, `{"id":"evil@evil.example","body":"x"}`, Ask, SinkGate, "tool 'reply' sends values out and the call names no destination"},
+		{"sinks: content does not hide what is not content", policy.Rule{Exfiltrating: true, Content: params("id")}, "", Call{}, `{"id":"1","x":"evil@evil.example"}`, Deny, SinkGate, "destination x='evil@evil.example' came from untrusted data"},
 		{"sinks: nested path", policy.Rule{Exfiltrating: true, SinkParams: params("attendees[].email")}, "", Call{}, `{"attendees":[{"email":"evil@evil.example"}]}`, Deny, SinkGate, "destination attendees[0].email='evil@evil.example' came from untrusted data"},
 		{"sinks: paranoid asks about trusted ones", sendMail, policy.Paranoid, Call{}, `{"to":"ok@corp.example"}`, Ask, SinkGate, "destination to='ok@corp.example' is vouched for, and the paranoid profile asks about every call that sends"},
 

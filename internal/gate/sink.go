@@ -23,7 +23,8 @@ func judgeSinks(c Call, r Rules, f Facts) []Judged {
 
 // sinks returns the arguments that name destinations: the declared ones, or every argument when none is declared or
 // none of the declared ones is in the call. The second case is a policy that was written for another version of the
-// tool: what it does not know must not slip through (seed, "schema-mismatch guard").
+// tool: what it does not know must not slip through (seed, "schema-mismatch guard"). Arguments that a pack has looked at
+// and called content are no destinations even then; if they are all there is, the destination is unknown.
 func sinks(c Call, r Rules) []policy.Selected {
 	var out []policy.Selected
 	seen := map[string]bool{}
@@ -36,7 +37,7 @@ func sinks(c Call, r Rules) []policy.Selected {
 		}
 	}
 	if len(out) == 0 {
-		return policy.Leaves(c.Args, "")
+		return r.Sweep(c.Args)
 	}
 	return out
 }

@@ -28,7 +28,7 @@ type Position struct {
 type Rule struct {
 	Tool                string
 	Exfiltrating        bool         // the tool carries values out of the machine: its destinations are judged
-	SinkParams          []Param      // where the destinations stand. Exfiltrating without any: every argument is one
+	SinkParams          []Param      // where the destinations stand. Exfiltrating without any: every argument but Content is one (Sweep)
 	TrustedDestinations []string     // exact value, "@corp.example" (e-mail domain), URL prefix
 	WriteParams         []Param      // path arguments that AllowedPathPrefixes confines. May hold EveryArgument
 	AllowedPathPrefixes []string     // as written; nil confines nothing

@@ -83,6 +83,7 @@ var badPolicies = []struct{ text, want string }{
 	{"t: {arg_patterns: {a: '(?>a)'}}", `p.yaml:1:23: pattern "(?>a)": RE2 has no atomic group: use (?:...): RE2 never backtracks`},
 	{"t: {arg_patterns: {a: '(a)?(?(1)b|c)'}}", `p.yaml:1:23: pattern "(a)?(?(1)b|c)": RE2 has no conditional: write both cases with |`},
 	{`t: {arg_patterns: {a: 'a\Z'}}`, `p.yaml:1:23: pattern "a\\Z": RE2 has no \Z: drop it: patterns match the whole value`},
+	{"t: {arg_patterns: {a: " + strings.Repeat("x", 10_001) + "}}", `p.yaml:1:23: the pattern of "a" is longer than 10000 bytes`},
 	{"t: {arg_patterns: {a: 7}}", `p.yaml:1:23: the pattern of "a" must be text, not a number: put "7" in quotes`},
 	{"t: {arg_patterns: {a: [x]}}", `p.yaml:1:23: the pattern of "a" must be text, not a list`},
 	// YAML that says one thing here and means another there.

@@ -12,12 +12,19 @@ import (
 	"github.com/mcp-bouncer/bouncer/internal/policy"
 )
 
+// longestPattern bounds the time and memory that a pattern may cost: compiling grows with its length.
+const longestPattern = 10_000
+
 func (r *reader) patterns(n *yaml.Node) []policy.ArgPattern {
 	var out []policy.ArgPattern
 	for _, f := range r.fields(n, "arg_patterns") {
 		p, ok := r.param(f.key, f.name)
 		source, isText := r.text(f.node, "the pattern of "+show(f.key))
 		if !isText {
+			continue
+		}
+		if len(source) > longestPattern {
+			r.at(f.node.Line, f.node.Column, "the pattern of %s is longer than %d bytes", show(f.key), longestPattern)
 			continue
 		}
 		re, err := whole(source)
