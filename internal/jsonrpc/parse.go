@@ -52,19 +52,20 @@ const isBatch = "batch of messages"
 
 func parse(frame []byte, server bool) (Message, fault) {
 	b := bytes.TrimSuffix(frame, []byte("\r"))
-	if t := bytes.TrimLeft(b, " \t"); len(t) > 0 && t[0] == '[' {
-		return Message{}, fault{code: codeNotRequest, what: isBatch, at: len(b) - len(t)}
-	}
 	unique := MaxDepth
 	if server {
 		unique = 1
 	}
 	s := newScanner(b, server, unique, false)
 	defer s.free()
+	first := s.space(0)
+	if first < len(b) && b[first] == '[' {
+		return Message{}, fault{code: codeNotRequest, what: isBatch, at: first}
+	}
 	if !s.whole(envelope, nil) {
 		return Message{}, s.fault()
 	}
-	if s.b[s.space(0)] != '{' {
+	if b[first] != '{' {
 		return Message{}, s.refuse(noSlot, "frame is not an object")
 	}
 	return s.message(frame)

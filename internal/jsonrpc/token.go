@@ -18,6 +18,9 @@ func (s *scanner) space(i int) int {
 //
 //go:noinline
 func (s *scanner) spaces(i int) int {
+	for i+8 <= len(s.b) && binary.LittleEndian.Uint64(s.b[i:]) == ' '*ones {
+		i += 8
+	}
 	for ; i < len(s.b); i++ {
 		switch s.b[i] {
 		case ' ', '\t':

@@ -157,10 +157,20 @@ func (p *Proxy) Run() error {
 func (p *Proxy) serverGone() {
 	p.mu.Lock()
 	p.gone = true
-	open := p.inflight
-	p.inflight = map[string]*inflight{}
 	hidden := p.hidden
 	p.hidden = map[string]func(jsonrpc.Message){}
+	p.mu.Unlock()
+	p.answerAll(codeGone, "[bouncer] the server "+p.cfg.Name+" ended before it answered")
+	for _, done := range hidden {
+		done(jsonrpc.Message{})
+	}
+}
+
+// answerAll answers every open request with an error, and withdraws the questions among them.
+func (p *Proxy) answerAll(code int, reason string) {
+	p.mu.Lock()
+	open := p.inflight
+	p.inflight = map[string]*inflight{}
 	for _, f := range open {
 		if f.stop != nil {
 			f.stop()
@@ -168,10 +178,7 @@ func (p *Proxy) serverGone() {
 	}
 	p.mu.Unlock()
 	for _, f := range open {
-		p.reply(f, jsonrpc.ErrorFrame(f.id, codeGone, "[bouncer] the server "+p.cfg.Name+" ended before it answered"))
-	}
-	for _, done := range hidden {
-		done(jsonrpc.Message{})
+		p.reply(f, jsonrpc.ErrorFrame(f.id, code, reason))
 	}
 }
 

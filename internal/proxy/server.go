@@ -47,8 +47,9 @@ func (p *Proxy) fromServer(frame []byte) {
 		p.relay(msg)
 	case bad.Batch:
 		elements, bad := jsonrpc.SplitBatch(frame)
-		if bad != nil {
+		if bad != nil { // some of the open requests were answered in it, and nobody can say which
 			p.noise.report(p.cfg, frame)
+			p.answerAll(codeGarbled, "[bouncer] "+p.cfg.Name+" sent a batch of answers that cannot be read: "+bad.Reason)
 			return
 		}
 		for _, element := range elements {
