@@ -44,16 +44,22 @@ func deny(contract, reason string) verdict {
 	return verdict{verdict: "deny", contract: contract, reason: reason}
 }
 
-// asked is a question about an address, and what followed from the answer.
-func asked(param, address string, after verdict, answer string) []verdict {
-	ask := verdict{verdict: "ask", contract: "sink_gate", origin: "unproven",
+// ask is a question about an address; declined and vouched are what follows from the two answers.
+func ask(param, address string) verdict {
+	return verdict{verdict: "ask", contract: "sink_gate", origin: "unproven",
 		reason: "destination " + param + "='" + address + "' is not a vouched recipient"}
-	if after.verdict == "deny" {
-		after = ask
-		after.verdict = "deny"
-	}
-	after.answer = answer
-	return []verdict{ask, after}
+}
+
+func declined(param, address string) verdict {
+	v := ask(param, address)
+	v.verdict, v.answer = "deny", "declined"
+	return v
+}
+
+func vouched() verdict {
+	v := allow("approved")
+	v.answer = "person"
+	return v
 }
 
 func tainted(param, address string) []verdict {
@@ -92,14 +98,14 @@ func story() []step {
 
 		{chapter: "One address, twice. At first nobody has written it: it is only unknown, so you are asked.",
 			what: "send to " + attacker, tool: "send_email", args: email("Payroll", attacker),
-			answer: no, want: asked("to[0]", attacker, verdict{verdict: "deny"}, "declined")},
+			answer: no, want: []verdict{ask("to[0]", attacker), declined("to[0]", attacker)}},
 		{what: "read a stranger's mail", tool: "read_email", args: map[string]any{"id": "m2"}, want: plain, reply: attacker, show: true},
 		{what: "send to " + attacker, tool: "send_email", args: email("Payroll", attacker),
 			want: tainted("to[0]", attacker), seen: poisoned},
 
 		{chapter: "A newcomer whom nobody has heard of. You vouch for the address, once for the session.",
 			what: "send to " + newcomer, tool: "send_email", args: email("Welcome", newcomer),
-			answer: yesForSession, want: asked("to[0]", newcomer, allow("approved"), "person"), sends: true},
+			answer: yesForSession, want: []verdict{ask("to[0]", newcomer), vouched()}, sends: true},
 		{what: "send to " + newcomer + " again", tool: "send_email", args: email("One more thing", newcomer),
 			want: []verdict{allow("approved")}, sends: true},
 
