@@ -163,6 +163,8 @@ func canonicalAddress(s string) (canonical, odd string, ok bool) {
 		odd = "routing characters in the address"
 	case local[0] == '.' || local[len(local)-1] == '.' || strings.Contains(local, ".."):
 		odd = "misplaced dots in the address"
+	case local[0] == '~':
+		odd = "address that looks like a path"
 	case !ascii(local):
 		odd = "characters beyond ASCII before the @"
 	case len(local) > 64:

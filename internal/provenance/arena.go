@@ -5,7 +5,7 @@ import "sort"
 const (
 	blockBits = 16
 	blockSize = 1 << blockBits // text that shares one bit of the bitmap
-	slack     = 3              // readable bytes behind a leaf: grams are loaded eight bytes at a time
+	slack     = 5              // readable bytes behind a leaf: grams are loaded eight bytes at a time
 	maxChunk  = 4 << 20
 )
 

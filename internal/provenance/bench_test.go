@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -69,6 +70,48 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
+// BenchmarkFindRandom looks up values that were never asked before, absent and present ones mixed.
+func BenchmarkFindRandom(b *testing.B) {
+	ix := filled(100)
+	rng := rand.New(rand.NewPCG(9, 9))
+	id := func(n int) string {
+		s := make([]byte, n)
+		for i := range s {
+			s[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[rng.IntN(36)]
+		}
+		return string(s)
+	}
+	for _, c := range []struct {
+		name string
+		next func() string
+	}{
+		{"address", func() string { return word(rng) + "." + word(rng) + "@" + word(rng) + ".example" }},
+		{"url", func() string { return "https://" + word(rng) + ".example/" + word(rng) + "?x=" + id(5) }},
+		{"path", func() string { return "/srv/" + word(rng) + "/" + word(rng) + ".txt" }},
+		{"channel", func() string { return "#" + word(rng) + word(rng) }},
+		{"three words", func() string { return word(rng) + " " + word(rng) + " " + word(rng) }},
+		{"id of 6", func() string { return id(6) }},
+		{"id of 8", func() string { return id(8) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var took []time.Duration
+			bound := 0
+			for b.Loop() {
+				d := destination.Parse(c.next())[0]
+				start := time.Now()
+				if s, _ := ix.Find(d); s.Match == Bound {
+					bound++
+				}
+				took = append(took, time.Since(start))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Nanoseconds()), "p50-ns")
+			b.ReportMetric(float64(took[len(took)*99/100].Nanoseconds()), "p99-ns")
+			b.ReportMetric(100*float64(bound)/float64(len(took)), "%bound")
+		})
+	}
+}
+
 func BenchmarkAdd(b *testing.B) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	var text, structured [][]byte
@@ -82,7 +125,11 @@ func BenchmarkAdd(b *testing.B) {
 		p, _ = json.Marshal(map[string]any{"structuredContent": list})
 		structured = append(structured, p)
 	}
-	for name, payloads := range map[string][][]byte{"text": text, "structured": structured} {
+	var ascii [][]byte
+	for range 800 {
+		ascii = append(ascii, fmt.Appendf(nil, `"%s"`, strings.NewReplacer("ö", "o", "ß", "s", "\n", " ").Replace(corpus(rng, 10<<10))))
+	}
+	for name, payloads := range map[string][][]byte{"text": text, "ascii": ascii, "structured": structured} {
 		b.Run(name, func(b *testing.B) {
 			total := 0
 			for _, p := range payloads {

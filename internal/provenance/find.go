@@ -24,11 +24,10 @@ func (ix *Index) Find(d destination.Destination, extra ...string) (Sighting, boo
 	best := hit{}
 	switch d.Kind {
 	case destination.Email:
-		best = ix.findKey('e', d.Canonical)
+		local, _, _ := strings.Cut(d.Canonical, "@")
+		best = ix.findKey('e', local, d.Host())
 	case destination.URL:
-		if best = ix.findKey('h', d.Host()); best.outcome == absent {
-			best = ix.findHost(d.Host(), &work)
-		}
+		best = ix.findKey('h', "", d.Host())
 	}
 	if best.outcome == present {
 		return ix.sighting(best, Exact), true
@@ -73,8 +72,8 @@ func (h hit) earlier(o hit) hit {
 	return h
 }
 
-func (ix *Index) findKey(kind byte, canonical string) hit {
-	pos, ok := ix.keys[ix.key(kind, strings.ToLower(canonical))]
+func (ix *Index) findKey(kind byte, local, host string) hit {
+	pos, ok := ix.keys[ix.key(kind, []byte(destination.Normalise(local)), []byte(host))]
 	switch {
 	case ok:
 		return hit{present, pos}
@@ -88,29 +87,7 @@ func (ix *Index) findText(needle string, work *int) hit {
 	if count := utf8.RuneCountInString(needle); count < minRunes || count < len(needle) && utf8.RuneCountInString(norm.NFC.String(needle)) < minRunes {
 		return hit{}
 	}
-	pos, o := ix.arena.search([]byte(needle), work, nil)
-	return hit{o, pos}
-}
-
-// findHost looks for a host that stands in text without a scheme: evil.example, but not as the end of notevil.example
-// or sub.evil.example, the start of evil.example.org, or the domain of an address.
-func (ix *Index) findHost(host string, work *int) hit {
-	if len(host) < minRunes {
-		return hit{}
-	}
-	needle := []byte(host)
-	pos, o := ix.arena.search(needle, work, func(text []byte, at int) bool {
-		if at > 0 {
-			if c := text[at-1]; c == '@' || c < 0x80 && class[c]&inHost != 0 {
-				return false
-			}
-		}
-		rest := text[at+len(needle):]
-		if len(rest) > 1 && rest[0] == '.' {
-			return rest[1] < 0x80 && class[rest[1]]&inHost == 0
-		}
-		return len(rest) == 0 || rest[0] == '.' || rest[0] >= 0x80 || class[rest[0]]&inHost == 0
-	})
+	pos, o := ix.arena.search([]byte(needle), work)
 	return hit{o, pos}
 }
 

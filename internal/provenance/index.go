@@ -7,8 +7,8 @@ import (
 
 // Limits that are no options: each is far beyond an honest session.
 const (
-	minRunes    = 6        // the shortest text that taints
-	workPerFind = 16 << 20 // bytes verified in one look-up, some 5 ms
+	minRunes    = 6         // the shortest text that taints
+	workPerFind = 5_000_000 // what one look-up may cost in index's measure: some 5 ms, 5 to 40 MB of text
 	maxKeys     = 4 << 20
 	maxNames    = 1 << 16
 )
@@ -102,7 +102,7 @@ func (ix *Index) store(text []byte, place []byte, at []uint32) {
 		ix.book.leaf(pos, place, at)
 	}
 	for _, f := range ix.walk.found {
-		k := ix.key(f.kind, f.canonical)
+		k := ix.key(f.kind, f.local, f.host)
 		if _, ok := ix.keys[k]; ok {
 			continue
 		}
@@ -114,12 +114,11 @@ func (ix *Index) store(text []byte, place []byte, at []uint32) {
 	}
 }
 
-func (ix *Index) key(kind byte, canonical string) uint64 {
-	var h maphash.Hash
-	h.SetSeed(ix.seed)
-	h.WriteByte(kind)
-	h.WriteString(canonical)
-	return h.Sum64()
+// key hashes a typed destination; a host has no local part.
+func (ix *Index) key(kind byte, local, host []byte) uint64 {
+	var buf [1024]byte
+	b := append(append(append(append(buf[:0], kind), local...), '@'), host...)
+	return maphash.Bytes(ix.seed, b)
 }
 
 // Stats says how much an Index holds.

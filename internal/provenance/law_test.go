@@ -49,9 +49,9 @@ func TestNoFalseNegative(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	ix := New(Options{})
 	var leaves, folded []string
-	for i := range 400 {
-		size := 200 + rng.IntN(4000)
-		if i%100 == 50 {
+	for i := range 150 {
+		size := 200 + rng.IntN(2000)
+		if i%50 == 30 {
 			size = 300_000 // larger than several blocks
 		}
 		leaf := corpus(rng, size)

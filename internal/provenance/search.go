@@ -14,29 +14,31 @@ const (
 	unknown // a bound was reached
 )
 
-// search finds the first position at which needle stands and accept (if any) agrees. work is what is left of the
-// look-up's bound; when it runs out, or text is no longer kept, the answer is unknown and pos the place of doubt.
-// needle is normalised and at least minRunes bytes long.
-func (a *arena) search(needle []byte, work *int, accept func(text []byte, at int) bool) (pos uint64, o outcome) {
+// search finds the first position at which needle stands. work is what is left of the look-up's bound; when it runs out,
+// or text is no longer kept, the answer is unknown and pos the place of doubt. needle is normalised and at least
+// minRunes bytes long.
+func (a *arena) search(needle []byte, work *int) (pos uint64, o outcome) {
 	even, odd := a.grams.plan(needle, 0), a.grams.plan(needle, 1)
-	if even.dead && odd.dead {
-		return 0, absent
-	}
 	anchor := anchorOf(needle)
-	for g, group := range a.grams.groups {
-		for m := even.blocks(group) | odd.blocks(group); m != 0; m &= m - 1 {
-			block := g<<6 + bits.TrailingZeros64(m)
-			pos, o := a.verify(block, needle, anchor, work, accept)
-			if o != absent {
-				return pos, o
+	if even.sealed || odd.sealed {
+		for g := range a.grams.groups {
+			for m := even.blocks(&a.grams, g) | odd.blocks(&a.grams, g); m != 0; m &= m - 1 {
+				block := g<<6 + bits.TrailingZeros64(m)
+				pos, o := a.verify(block, needle, anchor, work)
+				if o != absent {
+					return pos, o
+				}
 			}
 		}
+	}
+	if even.open || odd.open {
+		return a.verify(a.grams.open, needle, anchor, work)
 	}
 	return 0, absent
 }
 
 // verify looks for the needle's start in one block.
-func (a *arena) verify(block int, needle []byte, anchor int, work *int, accept func([]byte, int) bool) (uint64, outcome) {
+func (a *arena) verify(block int, needle []byte, anchor int, work *int) (uint64, outcome) {
 	start := uint64(block) << blockBits
 	c := a.at(block)
 	if c == nil || c.data == nil || *work <= 0 {
@@ -44,47 +46,41 @@ func (a *arena) verify(block int, needle []byte, anchor int, work *int, accept f
 	}
 	lo := (block - c.first) << blockBits
 	hi := min(c.used, lo+blockSize+len(needle)-1)
-	for lo+len(needle) <= hi {
-		i := index(c.data[lo:hi], needle, anchor)
-		if i < 0 {
-			*work -= hi - lo
-			return 0, absent
-		}
-		*work -= i + 64 // a near miss costs more than its bytes
-		lo += i
-		if accept == nil || accept(c.data[:c.used], lo) {
-			return uint64(c.first)<<blockBits + uint64(lo), present
-		}
-		lo++
-		if *work <= 0 {
-			return start, unknown
-		}
+	if lo+len(needle) > hi {
+		return 0, absent
+	}
+	i, cost := index(c.data[lo:hi], needle, anchor)
+	*work -= cost
+	if i >= 0 {
+		return uint64(c.first)<<blockBits + uint64(lo+i), present
 	}
 	return 0, absent
 }
 
 // index is bytes.Index that jumps from one occurrence of the needle's rarest byte to the next, and falls back when
-// that byte is not rare here.
-func index(text, needle []byte, anchor int) int {
+// that byte is not rare here. cost is what it took, in something like nanoseconds: the same for the same bytes on every
+// machine, so that a verdict does not depend on the clock.
+func index(text, needle []byte, anchor int) (at, cost int) {
 	p, tries := 0, 0
 	for p+len(needle) <= len(text) {
 		i := bytes.IndexByte(text[p+anchor:len(text)-len(needle)+anchor+1], needle[anchor])
 		if i < 0 {
-			return -1
+			break
 		}
 		p += i
 		if bytes.Equal(text[p:p+len(needle)], needle) {
-			return p
+			return p, p/8 + 16*tries
 		}
 		p++
 		if tries++; tries > 16+p>>5 {
+			cost = p/8 + 16*tries + len(text) - p
 			if i = bytes.Index(text[p:], needle); i < 0 {
-				return -1
+				return -1, cost
 			}
-			return p + i
+			return p + i, cost
 		}
 	}
-	return -1
+	return -1, len(text)/8 + 16*tries
 }
 
 // commonness orders bytes by how often they stand in text; what is not listed is rare.

@@ -8,9 +8,10 @@ import (
 
 // finding is one typed destination in a normalised text.
 type finding struct {
-	kind      byte // 'e' address, 'h' host
-	canonical string
-	at        int
+	kind  byte // 'e' address, 'h' host
+	local []byte
+	host  []byte
+	at    int
 }
 
 // class says where a byte of normalised text may stand.
@@ -40,9 +41,8 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
-// typed appends the addresses and hosts in a normalised text. It looks only around '@' and "://", and each byte at
-// most a few times: expansion from one '@' stops at the next. Hosts without a scheme are left to the text search, which
-// finds them with their boundaries.
+// typed appends the addresses and hosts in a normalised text. It looks only around '@', "://" and dots inside words,
+// and at each byte a few times at most: expansion from one '@' stops at the next, and a dotted word is read once.
 func typed(out []finding, text []byte) []finding {
 	for i := 0; ; i++ {
 		j := bytes.IndexByte(text[i:], '@')
@@ -60,7 +60,50 @@ func typed(out []finding, text []byte) []finding {
 		i += j
 		out = host(out, text, i+3)
 	}
+	for i := 0; i < len(text); {
+		j := bytes.IndexByte(text[i:], '.')
+		if j < 0 {
+			break
+		}
+		out, i = bareHost(out, text, i, i+j)
+	}
 	return out
+}
+
+// bareHost takes a dotted word for a host without a scheme (evil.example/drop), unless it is a part of an address, of
+// a file's path or of something longer. It returns where to go on. Most dots end a sentence and cost one look.
+func bareHost(out []finding, text []byte, from, dot int) ([]finding, int) {
+	if dot == from || dot+1 == len(text) || class[text[dot+1]]&inHost == 0 || class[text[dot-1]]&inHost == 0 {
+		return out, dot + 1
+	}
+	start, end := dot, dot
+	for start > from && class[text[start-1]]&inHost != 0 {
+		start--
+	}
+	for end < len(text) && class[text[end]]&inHost != 0 {
+		end++
+	}
+	word := bytes.Trim(text[start:end], ".-_")
+	switch {
+	case len(word) > 253 || bytes.IndexByte(word, '.') < 0:
+	case end < len(text) && text[end] == '@':
+	case start > 0 && (text[start-1] == '@' || text[start-1] == '/' && (start < 2 || text[start-2] != '/')):
+	default:
+		if likely(word) {
+			at := start + bytes.IndexByte(text[start:end], word[0])
+			out = append(out, finding{'h', nil, canonicalHost(word), at})
+		}
+	}
+	return out, end
+}
+
+// likely keeps numbers, dates and versions out: a host ends in letters or is a whole IPv4 address.
+func likely(h []byte) bool {
+	last := h[bytes.LastIndexByte(h, '.')+1:]
+	if len(last) < 2 || last[0] < 'a' {
+		return bytes.Count(h, []byte(".")) == 3 && len(last) > 0 && last[0] >= '0' && last[0] <= '9'
+	}
+	return true
 }
 
 func address(out []finding, text []byte, at int) []finding {
@@ -79,17 +122,31 @@ func address(out []finding, text []byte, at int) []finding {
 	if len(domain) == 0 || local == at {
 		return out
 	}
-	host, _ := destination.CanonicalHost(string(domain))
+	domain = canonicalHost(domain)
 	for word < at && (text[word] == '.' || text[word] == '-') { // a list's dash, an ellipsis
 		word++
 	}
 	if word < at {
-		out = append(out, finding{'e', string(text[word:at]) + "@" + host, word})
+		out = append(out, finding{'e', text[word:at], domain, word})
 	}
 	if local != word {
-		out = append(out, finding{'e', string(text[local:at]) + "@" + host, local})
+		out = append(out, finding{'e', text[local:at], domain, local})
 	}
 	return out
+}
+
+// canonicalHost is destination.CanonicalHost without its cost for what is canonical already, which is nearly all.
+func canonicalHost(h []byte) []byte {
+	last := h[bytes.LastIndexByte(h, '.')+1:]
+	plain := len(last) > 0 && last[0] >= 'a' && last[0] <= 'z'
+	for _, c := range h {
+		plain = plain && c < 0x80 && c != '%' && class[c]&inHost != 0
+	}
+	if plain {
+		return h
+	}
+	canonical, _ := destination.CanonicalHost(string(h))
+	return []byte(canonical)
 }
 
 func host(out []finding, text []byte, from int) []finding {
@@ -117,6 +174,5 @@ func host(out []finding, text []byte, from int) []finding {
 	if len(authority) == 0 {
 		return out
 	}
-	h, _ := destination.CanonicalHost(string(authority))
-	return append(out, finding{'h', h, from})
+	return append(out, finding{'h', nil, canonicalHost(authority), from})
 }
