@@ -11,6 +11,7 @@ package casefile
 
 import (
 	"github.com/mcp-bouncer/bouncer/internal/policy"
+	"github.com/mcp-bouncer/bouncer/internal/proxy"
 )
 
 // Case is one case file. It is not changed by running it.
@@ -25,7 +26,13 @@ type Case struct {
 	client  clientSpec
 	files   []scratchFile
 	steps   []step
+
+	// relay replaces the relay under test by a broken one, to prove that the runner notices. nil is proxy.New.
+	relay func(cfg proxy.Config, client, server proxy.Pipe) runner
 }
+
+// runner is a relay.
+type runner interface{ Run() error }
 
 // server is one scripted server of a case.
 type server struct {

@@ -31,6 +31,11 @@ func Load(path string) (*Case, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load case %s: %w", path, err)
 	}
+	return read(path, data)
+}
+
+// read reads a case from data; path is for messages, and what the case's own files are relative to.
+func read(path string, data []byte) (*Case, error) {
 	r := &reader{file: path}
 	c := &Case{File: path}
 	if root := r.parse(data); root != nil {

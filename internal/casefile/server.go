@@ -16,7 +16,8 @@ type scriptedServer struct {
 	version   string
 	stateless bool
 	got       *inbox
-	answers   chan []byte
+	answers   chan string
+	ended     chan struct{} // closed when the relay has nothing more to say
 
 	mu      sync.Mutex
 	tools   toolPages
@@ -26,32 +27,50 @@ type scriptedServer struct {
 
 func newScriptedServer(spec server, c clientSpec, dir string, clock *atomic.Int64) *scriptedServer {
 	return &scriptedServer{spec: spec, dir: dir, version: c.version, stateless: c.stateless(), got: newInbox(clock),
-		answers: make(chan []byte, 64), tools: spec.tools}
+		answers: make(chan string, 64), ended: make(chan struct{}), tools: spec.tools}
 }
 
 // serve reads the relay's frames from in and writes answers to out, until in ends. Reading and writing are two
 // goroutines: a server that reads nothing while it writes would stop the relay, and with it the case.
 func (s *scriptedServer) serve(in io.Reader, out io.WriteCloser) {
-	go func() {
-		defer out.Close()
-		for frame := range s.answers {
-			if _, err := out.Write(append(frame, '\n')); err != nil {
-				for range s.answers { // the relay is gone; the reader must not wait for room
-				}
+	go s.write(out)
+	s.got.fill(in, func(frame []byte) {
+		if answer := s.answer(frame); answer != nil {
+			s.say(string(answer))
+		}
+	})
+	close(s.ended)
+}
+
+// write writes answers until the input has ended and none are left. Where the relay takes no more, they are dropped:
+// the reader must not wait for room.
+func (s *scriptedServer) write(out io.WriteCloser) {
+	defer out.Close()
+	for {
+		select {
+		case frame := <-s.answers:
+			io.WriteString(out, frame+"\n")
+			continue
+		default:
+		}
+		select {
+		case frame := <-s.answers:
+			io.WriteString(out, frame+"\n")
+		case <-s.ended:
+			if len(s.answers) == 0 {
 				return
 			}
 		}
-	}()
-	s.got.fill(in, func(frame []byte) {
-		if answer := s.answer(frame); answer != nil {
-			s.answers <- answer
-		}
-	})
-	close(s.answers)
+	}
 }
 
-// say writes a frame that answers nothing. It must not be called once the client's side was closed.
-func (s *scriptedServer) say(frame string) { s.answers <- []byte(frame) }
+// say writes a frame. After the end of the session it says nothing.
+func (s *scriptedServer) say(frame string) {
+	select {
+	case s.answers <- frame:
+	case <-s.ended:
+	}
+}
 
 func (s *scriptedServer) script(returns scripted) {
 	s.mu.Lock()

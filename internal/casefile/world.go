@@ -44,19 +44,23 @@ type link struct {
 }
 
 // build starts the relays of a case. askFor is how long a person has for an answer.
-func build(ctx context.Context, c *Case, askFor time.Duration) (w *world, err error) {
-	w = &world{c: c, links: map[string]*link{}}
-	defer func() {
-		if err != nil {
-			w.close()
-		}
-	}()
+func build(ctx context.Context, c *Case, askFor time.Duration) (*world, error) {
+	w := &world{c: c, links: map[string]*link{}}
+	if err := w.open(ctx, askFor); err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *world) open(ctx context.Context, askFor time.Duration) error {
+	c := w.c
 	if err := w.scratch(); err != nil {
-		return nil, fmt.Errorf("make the scratch directory: %w", err)
+		return fmt.Errorf("make the scratch directory: %w", err)
 	}
 	set, err := c.policy.set(w.dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	set = set.WithPacks(packs.All())
 	store := session.NewMemory()
@@ -66,11 +70,11 @@ func build(ctx context.Context, c *Case, askFor time.Duration) (w *world, err er
 	}
 	for _, s := range c.servers {
 		if err := w.links[s.name].client.greet(ctx); err != nil {
-			return nil, fmt.Errorf("start of server %s: %w", s.name, err)
+			return fmt.Errorf("start of server %s: %w", s.name, err)
 		}
 		w.links[s.name].seen = w.links[s.name].server.got.len()
 	}
-	return w, nil
+	return nil
 }
 
 func (w *world) scratch() (err error) {
@@ -117,7 +121,7 @@ func (w *world) start(s server, set *policy.Set, store session.Store, clock *ato
 	relayToClient, toClient := io.Pipe()
 	relayToServer, toServer := io.Pipe()
 	serverToRelay, fromServer := io.Pipe()
-	p := proxy.New(proxy.Config{Name: s.name, Judge: j, Session: store, Pins: book, AskFor: askFor, ListFor: patience,
+	p := w.c.newRelay(proxy.Config{Name: s.name, Judge: j, Session: store, Pins: book, AskFor: askFor, ListFor: patience,
 		Problem: w.problem, CloseUpstream: func() { toServer.Close() }},
 		proxy.Pipe{In: clientToRelay, Out: toClient}, proxy.Pipe{In: serverToRelay, Out: toServer})
 
@@ -137,6 +141,13 @@ func (w *world) start(s server, set *policy.Set, store session.Store, clock *ato
 		toClient.Close()
 	}()
 	return l
+}
+
+func (c *Case) newRelay(cfg proxy.Config, client, server proxy.Pipe) runner {
+	if c.relay != nil {
+		return c.relay(cfg, client, server)
+	}
+	return proxy.New(cfg, client, server)
 }
 
 // end closes the client's side and waits until the relay is done, so that whatever it would still write is written.

@@ -5,53 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
 )
-
-// guard keeps the agent from opening the door for itself: no tool of any server may touch the Bouncer home, whatever
-// the policy says (A76).
-func guard(c Call) []Finding {
-	var out []Finding
-	for _, at := range sortedKeys(c.Paths) {
-		for _, reading := range c.Paths[at].Readings {
-			if insideAny(reading.Lexical, c.Home) || insideAny(reading.Resolved, c.Home) {
-				out = append(out, deny(Guard, at, "%s reaches Bouncer's own files, which no tool may", at))
-				break
-			}
-		}
-	}
-	for _, leaf := range policy.Leaves(c.Args, "") {
-		if leaf.Value.Kind == jsonrpc.String && namesHome(leaf, c.Home) {
-			out = append(out, deny(Guard, leaf.Path, "%s names Bouncer's own files in a command, which no tool may", leaf.Path))
-		}
-	}
-	return out
-}
-
-// commandArguments are the argument names under which servers take a shell command or code. A path inside such a text
-// is not a path argument, so it is looked for as text. Other texts may speak of the Bouncer home as they like.
-var commandArguments = []string{"command", "cmd", "script", "code", "commands", "shell", "bash"}
-
-func namesHome(leaf policy.Selected, home []Reading) bool {
-	if !slices.ContainsFunc(commandArguments, func(name string) bool { return strings.EqualFold(topName(leaf.Path), name) }) {
-		return false
-	}
-	text := leaf.Value.Text
-	if strings.Contains(text, ".bouncer") {
-		return true
-	}
-	return slices.ContainsFunc(home, func(h Reading) bool {
-		return strings.Contains(text, h.Lexical) || strings.Contains(text, h.Resolved)
-	})
-}
-
-func topName(path string) string {
-	if i := strings.IndexAny(path, ".["); i >= 0 {
-		return path[:i]
-	}
-	return path
-}
 
 // pinning denies without a question: in mid-call there is nothing about a new or changed tool that a person could
 // vouch for (A55, A61).
@@ -74,7 +29,10 @@ func pinning(c Call) []Finding {
 // budget counts attempts, not successes: an attempted destructive call is a real attempt, and a denied one cannot be
 // retried for free.
 func budget(c Call, r Rules) []Finding {
-	if r.MaxCalls == nil || c.Slot > 0 && c.Slot <= *r.MaxCalls {
+	if r.MaxCalls == nil || c.Pin.State != PinHeld { // what is not pinned is denied already, and was given no slot
+		return nil
+	}
+	if c.Slot > 0 && c.Slot <= *r.MaxCalls {
 		return nil
 	}
 	return []Finding{deny(Budget, "", "call budget %d for %s exceeded", *r.MaxCalls, repr(c.Tool))}
@@ -83,7 +41,7 @@ func budget(c Call, r Rules) []Finding {
 // constraint checks the arguments that the rule bounds. An absent argument is not checked here; one that is present
 // must satisfy every bound, in every element if it is a list.
 func constraint(c Call, r Rules) []Finding {
-	var out []Finding
+	out := misnamed(c, r)
 	if r.AllowedPathPrefixes != nil {
 		for _, arg := range confined(c, r) {
 			out = append(out, confine(c, r, arg)...)
@@ -106,21 +64,34 @@ func constraint(c Call, r Rules) []Finding {
 	return out
 }
 
-// confined returns the arguments that the prefixes bound: the declared ones, or, where the policy declares none,
-// everything that looks like a path. Prefixes that bound nothing would be a silent hole.
+// confined returns the arguments that the prefixes bound: the declared ones. Where the policy declares none, they were
+// guessed from the schema, and anything else in the call that is an absolute path, or climbs, is bound as well.
+// Prefixes that bound nothing would be a silent hole.
 func confined(c Call, r Rules) []policy.Selected {
 	var out []policy.Selected
+	seen := map[string]bool{}
 	for _, param := range r.WriteParams {
-		out = append(out, param.Select(c.Args)...)
+		for _, arg := range param.Select(c.Args) {
+			seen[arg.Path] = true
+			out = append(out, arg)
+		}
 	}
-	if len(r.WriteParams) == 0 {
-		for _, leaf := range policy.Leaves(c.Args, "") {
-			if _, ok := c.Paths[leaf.Path]; ok {
-				out = append(out, leaf)
-			}
+	if !r.Guessed && len(r.WriteParams) > 0 {
+		return out
+	}
+	for _, leaf := range policy.Leaves(c.Args, "") {
+		if _, isPath := c.Paths[leaf.Path]; isPath && !seen[leaf.Path] && placed(leaf.Value.Text) {
+			out = append(out, leaf)
 		}
 	}
 	return out
+}
+
+// placed reports a text that says where on the machine it points, which prose does not.
+func placed(text string) bool {
+	return !strings.ContainsAny(text, "\n\r") && (strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") ||
+		strings.HasPrefix(text, `\`) || strings.HasPrefix(strings.ToLower(text), "file:") || strings.Contains(text, "..") ||
+		len(text) > 2 && text[1] == ':' && isSeparator(text[2]))
 }
 
 // confine demands that every reading of the path lies inside one of the prefixes, as written and with links followed:

@@ -75,6 +75,10 @@ func TestDecide(t *testing.T) {
 		{"guard: the home itself", policy.Rule{}, "", Call{Home: home, Paths: map[string]Path{"path": at("/home/u/.bouncer")}}, `{"path":"~/.bouncer"}`, Deny, Guard, "path reaches Bouncer's own files, which no tool may"},
 		{"guard: a link into the home", policy.Rule{}, "", Call{Home: home, Paths: map[string]Path{"path": {Readings: []Reading{{"/w/x", "/home/u/.bouncer/x"}}}}}, `{"path":"x"}`, Deny, Guard, "path reaches Bouncer's own files, which no tool may"},
 		{"guard: the home in a command", policy.Rule{}, "", Call{Home: home}, `{"command":"rm -r ~/.bouncer"}`, Deny, Guard, "command names Bouncer's own files in a command, which no tool may"},
+		{"guard: the home in a command's arguments", policy.Rule{}, "", Call{Home: home}, `{"command":"sh","args":["-c","rm /home/u/.bouncer/x"]}`, Deny, Guard, "args[1] names Bouncer's own files in a command, which no tool may"},
+		{"guard: a command that approves", policy.Rule{}, "", Call{Home: home}, `{"cmd":"cd /tmp && '/usr/bin/bouncer' --json approve abc"}`, Deny, Guard, "cmd runs a command of Bouncer that only a person may"},
+		{"guard: a command that only reads", policy.Rule{}, "", Call{Home: home}, `{"cmd":"bouncer version"}`, Allow, Default, "no contract objected"},
+		{"guard: what cannot be placed and names the home", policy.Rule{}, "", Call{Home: home, Paths: map[string]Path{"path": {Problem: "x"}}}, `{"path":"~root/.bouncer/x"}`, Deny, Guard, "path reaches Bouncer's own files, which no tool may"},
 		{"guard: a neighbour of the home is free", policy.Rule{}, "", Call{Home: home, Paths: map[string]Path{"path": at("/home/u/.bouncers")}}, `{"path":"x"}`, Allow, Default, "no contract objected"},
 		{"guard: a text may speak of the home", policy.Rule{}, "", Call{Home: home}, `{"body":"see ~/.bouncer"}`, Allow, Default, "no contract objected"},
 
@@ -97,9 +101,15 @@ func TestDecide(t *testing.T) {
 		{"paths: one element of a list", writeFile, "", Call{Within: within, Paths: map[string]Path{"path[0]": at("/w/out/a"), "path[1]": at("/w/b")}}, `{"path":["out/a","b"]}`, Deny, Constraint, "path[1]='b' outside allowed prefixes ['./out']"},
 		{"paths: unreadable", writeFile, "", Call{Within: within, Paths: map[string]Path{"path": {Problem: "it holds a NUL"}}}, `{"path":"a\u0000"}`, Deny, Constraint, `path='a\x00' cannot be placed: it holds a NUL`},
 		{"paths: nobody resolved it", writeFile, "", Call{Within: within}, `{"path":"out/a"}`, Deny, Constraint, "path='out/a' cannot be placed: it was not resolved"},
+		{"paths: guessed params, and an absolute path elsewhere", policy.Rule{Guessed: true, WriteParams: params("path"), AllowedPathPrefixes: []string{"out"}}, "", Call{Within: within, Paths: map[string]Path{"path": at("/w/out/a"), "f": at("/etc/x")}}, `{"path":"out/a","f":"/etc/x"}`, Deny, Constraint, "f='/etc/x' outside allowed prefixes ['out']"},
+		{"paths: guessed params, and prose elsewhere", policy.Rule{Guessed: true, WriteParams: params("path"), AllowedPathPrefixes: []string{"out"}}, "", Call{Within: within, Paths: map[string]Path{"path": at("/w/out/a"), "f": at("/w/and/or")}}, `{"path":"out/a","f":"and/or"}`, Allow, Default, "no contract objected"},
 		{"paths: prefixes without write_params bound every path", policy.Rule{AllowedPathPrefixes: []string{"out"}}, "", Call{Within: within, Paths: map[string]Path{"f": at("/etc/x")}}, `{"f":"/etc/x"}`, Deny, Constraint, "f='/etc/x' outside allowed prefixes ['out']"},
 		{"paths: an empty list of prefixes admits nothing", policy.Rule{WriteParams: params("path"), AllowedPathPrefixes: []string{}}, "", Call{Paths: map[string]Path{"path": at("/w")}}, `{"path":"/w"}`, Deny, Constraint, "path='/w' outside allowed prefixes []"},
 
+		{"names: case variant of a declared one", policy.Rule{Declared: []string{"to"}}, "", Call{}, `{"To":"x"}`, Deny, Constraint, "argument 'To' is not 'to', and a server could take it for it"},
+		{"names: a space after a gated one", sendMail, "", Call{}, `{"to":"ok@corp.example","cc ":"evil@evil.example"}`, Deny, Constraint, "argument 'cc ' is not 'cc', and a server could take it for it"},
+		{"names: two unknown ones that differ in case", policy.Rule{}, "", Call{}, `{"x":"1","X":"2"}`, Deny, Constraint, "argument 'X' is not 'x', and a server could take it for it"},
+		{"names: two that the tool declares both", policy.Rule{Declared: []string{"x", "X"}}, "", Call{}, `{"x":"1","X":"2"}`, Allow, Default, "no contract objected"},
 		{"patterns: the whole value matches", policy.Rule{ArgPatterns: []policy.ArgPattern{{Param: policy.MustParam("b"), Source: "[a-z]+", Re: regexp.MustCompile(`\A(?:[a-z]+)\z`)}}}, "", Call{}, `{"b":"main"}`, Allow, Default, "no contract objected"},
 		{"patterns: a part does not do", policy.Rule{ArgPatterns: []policy.ArgPattern{{Param: policy.MustParam("b"), Source: "[a-z]+", Re: regexp.MustCompile(`\A(?:[a-z]+)\z`)}}}, "", Call{}, `{"b":"--main"}`, Deny, Constraint, "b='--main' does not match '[a-z]+'"},
 		{"values: listed", policy.Rule{ArgValues: []policy.ArgValues{{Param: policy.MustParam("v"), Values: []string{"a", "1"}}}}, "", Call{}, `{"v":1}`, Allow, Default, "no contract objected"},
@@ -113,6 +123,7 @@ func TestDecide(t *testing.T) {
 		{"sinks: one tainted element among trusted ones", sendMail, "", Call{}, `{"to":["ok@corp.example"],"cc":["ok@corp.example","evil@evil.example"]}`, Deny, SinkGate, "destination cc[1]='evil@evil.example' came from untrusted data"},
 		{"sinks: several in one string", sendMail, "", Call{}, `{"to":"ok@corp.example, evil@evil.example"}`, Deny, SinkGate, "came from untrusted data"},
 		{"sinks: an undeclared argument is content", sendMail, "", Call{}, `{"to":"ok@corp.example","body":"evil@evil.example"}`, Allow, Default, "no contract objected"},
+		{"sinks: an argument that the schema does not know", policy.Rule{Exfiltrating: true, SinkParams: params("to"), Declared: []string{"body", "to"}, TrustedDestinations: []string{"ok@corp.example"}}, "", Call{}, `{"to":"ok@corp.example","body":"x","bcc":["evil@evil.example"]}`, Deny, SinkGate, "destination bcc[0]='evil@evil.example' came from untrusted data"},
 		{"sinks: all declared ones absent, so every argument is one", sendMail, "", Call{}, `{"recipients":"evil@evil.example"}`, Deny, SinkGate, "destination recipients='evil@evil.example' came from untrusted data"},
 		{"sinks: an empty list is absent", sendMail, "", Call{}, `{"to":[],"x":"new@random.com"}`, Ask, SinkGate, "destination x='new@random.com' is not a vouched recipient"},
 		{"sinks: none declared, so every argument is one", policy.Rule{Exfiltrating: true}, "", Call{}, `{"a":{"b":["evil@evil.example"]}}`, Deny, SinkGate, "destination a.b[0]='evil@evil.example' came from untrusted data"},
@@ -145,12 +156,12 @@ func TestDecide(t *testing.T) {
 // TestEvidenceIsComplete: every contract that objects is in the evidence, though one gives the reason.
 func TestEvidenceIsComplete(t *testing.T) {
 	rule := policy.Rule{Exfiltrating: true, SinkParams: params("to"), MaxCalls: calls(0), WriteParams: params("path"), AllowedPathPrefixes: []string{"/w"}}
-	call := Call{Args: args(t, `{"to":["evil@evil.example","new@random.com"],"path":"/etc"}`), Paths: map[string]Path{"path": at("/etc")}, Home: []Reading{{"/etc", "/etc"}}}
+	call := Call{Args: args(t, `{"to":["evil@evil.example","new@random.com"],"path":"/etc"}`), Paths: map[string]Path{"path": at("/etc")}, Home: []Reading{{"/etc", "/etc"}}, Pin: Pin{State: PinHeld}}
 	var got []string
 	for _, f := range Decide(call, Rules{Rule: rule}, world{seen: []string{"evil@evil.example"}}).Findings {
 		got = append(got, f.Contract+" "+f.Verdict.String())
 	}
-	want := []string{"guard deny", "pinning deny", "budget deny", "constraint deny", "sink_gate deny", "sink_gate ask"}
+	want := []string{"guard deny", "budget deny", "constraint deny", "sink_gate deny", "sink_gate ask"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("findings = %q, want %q", got, want)
 	}

@@ -21,7 +21,8 @@ func judgeSinks(c Call, r Rules, f Facts) []Judged {
 	return out
 }
 
-// sinks returns the arguments that name destinations: the declared ones, or every argument when none is declared or
+// sinks returns the arguments that name destinations: the declared ones with everything that the tool's own schema does
+// not know (A46), or every argument when none is declared or
 // none of the declared ones is in the call. The second case is a policy that was written for another version of the
 // tool: what it does not know must not slip through (seed, "schema-mismatch guard"). Arguments that a pack has looked at
 // and called content are no destinations even then; if they are all there is, the destination is unknown.
@@ -38,6 +39,11 @@ func sinks(c Call, r Rules) []policy.Selected {
 	}
 	if len(out) == 0 {
 		return r.Sweep(c.Args)
+	}
+	for _, arg := range undeclared(c, r) {
+		if !seen[arg.Path] {
+			out = append(out, arg)
+		}
 	}
 	return out
 }

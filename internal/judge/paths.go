@@ -36,7 +36,7 @@ func (p *Paths) resolve(c *gate.Call, r gate.Rules) {
 		c.Within = append(c.Within, p.read(prefix).Readings...)
 	}
 	for _, leaf := range policy.Leaves(c.Args, "") {
-		if leaf.Value.Kind == jsonrpc.String && looksLikePath(leaf.Value.Text) {
+		if leaf.Value.Kind == jsonrpc.String && p.looksLikePath(leaf.Value.Text) {
 			c.Paths[leaf.Path] = p.read(leaf.Value.Text)
 		}
 	}
@@ -47,14 +47,26 @@ func (p *Paths) resolve(c *gate.Call, r gate.Rules) {
 	}
 }
 
-func looksLikePath(s string) bool {
-	if s == "" || len(s) > longestPath || strings.ContainsAny(s, "\n\r") {
+// looksLikePath is wide, because guard rests on it and a server that gets any text may clean it and open what is left: a
+// text with a separator is a path, line breaks, schemes and all, unless it is still too long when it is cleaned. A bare
+// name is one if it is the name of something.
+func (p *Paths) looksLikePath(s string) bool {
+	switch {
+	case s == "" || strings.ContainsRune(s, 0) && !strings.Contains(s, ".bouncer"):
+		return false
+	case len(s) > longestPath:
+		return len(filepath.Clean(s)) <= longestPath
+	case strings.ContainsAny(s, `/\`) || s[0] == '~' || s[0] == '.' || strings.Contains(s, "%"):
+		return true
+	case len(s) > 255:
 		return false
 	}
-	if scheme, _, ok := strings.Cut(s, "://"); ok {
-		return strings.EqualFold(scheme, "file")
+	dir := p.Dir
+	if dir == "" {
+		dir = "."
 	}
-	return strings.ContainsAny(s, `/\`) || s[0] == '~' || s[0] == '.'
+	_, err := os.Lstat(filepath.Join(dir, s))
+	return err == nil
 }
 
 // read gives every reading of raw that a server may have. More than one is normal for odd spellings; a contract holds
@@ -63,7 +75,7 @@ func (p *Paths) read(raw string) gate.Path {
 	switch {
 	case raw == "":
 		return gate.Path{Problem: "it is empty"}
-	case len(raw) > longestPath:
+	case len(filepath.Clean(raw)) > longestPath:
 		return gate.Path{Problem: "it is longer than any file system takes"}
 	case strings.ContainsRune(raw, 0):
 		return gate.Path{Problem: "it holds a NUL"}
@@ -156,6 +168,7 @@ func follow(path string) (string, error) {
 	root := volume + string(filepath.Separator)
 	at := root
 	rest := split(path[len(volume):])
+	missing := 0 // how many of the last parts do not exist; below them there is nothing to look up
 	for links := 0; len(rest) > 0; {
 		part := rest[0]
 		rest = rest[1:]
@@ -163,14 +176,18 @@ func follow(path string) (string, error) {
 		case "", ".":
 			continue
 		case "..":
-			at = filepath.Dir(at)
+			at, missing = filepath.Dir(at), max(0, missing-1)
 			continue
 		}
 		next := filepath.Join(at, part)
+		if missing > 0 {
+			at, missing = next, missing+1
+			continue
+		}
 		info, err := os.Lstat(next)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // nothing there, or below a plain file
-			at = next
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
+			at, missing = next, 1 // nothing there, or below a plain file
 		case err != nil:
 			return "", errors.New("it cannot be resolved: " + cause(err))
 		case info.Mode()&fs.ModeSymlink == 0:

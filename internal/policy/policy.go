@@ -31,10 +31,12 @@ type Rule struct {
 	SinkParams          []Param      // where the destinations stand. Exfiltrating without any: every argument but Content is one (Sweep)
 	TrustedDestinations []string     // exact value, "@corp.example" (e-mail domain), URL prefix
 	WriteParams         []Param      // path arguments that AllowedPathPrefixes confines. May hold EveryArgument
+	Guessed             bool         // WriteParams were guessed from the schema, since the user named prefixes and no arguments
 	AllowedPathPrefixes []string     // as written; nil confines nothing
 	ArgPatterns         []ArgPattern // each named argument must match as a whole
 	ArgValues           []ArgValues  // each named argument must be one of these
 	MaxCalls            *int         // calls a session may attempt; nil is no limit, 0 is none
+	Declared            []string     // names of the arguments that the tool's schema declares; nil when it cannot be read
 	Content             []Param      // packs: arguments that were looked at and are no destinations. A sweep may leave them out
 
 	Layer Layer

@@ -10,10 +10,28 @@ import "slices"
 //  3. The heuristics, tightened by packs that match only by what the server says of itself (Server.Reported) or by
 //     the tool's name and arguments. Such a match is the server's word, so it can take nothing away.
 func (s *Set) Rule(server Server, tool Tool) Rule {
-	if r, ok := s.user(server, tool.Name); ok {
-		return confined(r, tool)
+	r, ok := s.user(server, tool.Name)
+	if ok {
+		r = confined(r, tool)
+	} else {
+		r = s.base(server, tool)
 	}
-	return s.base(server, tool)
+	r.Declared = declaredNames(tool)
+	return r
+}
+
+// declaredNames returns the names of the arguments that the schema declares, sorted; nil when it cannot be read.
+func declaredNames(tool Tool) []string {
+	args, broken := declared(tool.InputSchema)
+	if broken != "" {
+		return nil
+	}
+	names := []string{}
+	for _, a := range args {
+		names = append(names, a.param().Top())
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // base is the rule that holds where the user has said nothing.
@@ -74,12 +92,14 @@ func fitted(r Rule, tool Tool) Rule {
 	return r
 }
 
-// confined gives prefixes without write_params something to confine: every argument that looks like a path, or every
-// argument when none does. A rule that names prefixes never confines nothing.
+// confined gives prefixes without write_params something to confine: every argument that is named like a path, or every
+// argument when none is, and whatever else holds an absolute path in a call (see Rule.Guessed). A rule that names
+// prefixes never confines nothing.
 func confined(r Rule, tool Tool) Rule {
 	if len(r.WriteParams) > 0 || r.AllowedPathPrefixes == nil {
 		return r
 	}
+	r.Guessed = true
 	args, broken := declared(tool.InputSchema)
 	if broken == "" {
 		r.WriteParams = pathParams(args, toolWords(tool.Name))

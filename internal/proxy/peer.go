@@ -82,6 +82,9 @@ func (p *peer) learn(meta []byte) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.negotiated != "" { // a session that shook hands is what it said then; a call does not rewrite it
+		return false
+	}
 	p.note(v, metaClient, metaCapabilities)
 	p.meta = []byte{'{'}
 	for _, name := range []string{metaVersion, metaClient, metaCapabilities} {

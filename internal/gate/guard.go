@@ -1,0 +1,81 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/policy"
+)
+
+// homeName is the usual name of the Bouncer home. A text that holds it where a path or command is meant is close enough.
+const homeName = ".bouncer"
+
+// guard keeps the agent from opening the door for itself: no tool of any server may touch the Bouncer home or run the
+// commands that approve, whatever the policy says (A76).
+func guard(c Call) []Finding {
+	var out []Finding
+	command := takesCommand(c.Args)
+	for _, leaf := range policy.Leaves(c.Args, "") {
+		path, isPath := c.Paths[leaf.Path]
+		switch {
+		case isPath && reachesHome(path, leaf.Value.Text, c.Home):
+			out = append(out, deny(Guard, leaf.Path, "%s reaches Bouncer's own files, which no tool may", leaf.Path))
+		case command && leaf.Value.Kind == jsonrpc.String && namesHome(leaf.Value.Text, c.Home):
+			out = append(out, deny(Guard, leaf.Path, "%s names Bouncer's own files in a command, which no tool may", leaf.Path))
+		case command && leaf.Value.Kind == jsonrpc.String && opensTheDoor(leaf.Value.Text):
+			out = append(out, deny(Guard, leaf.Path, "%s runs a command of Bouncer that only a person may", leaf.Path))
+		}
+	}
+	return out
+}
+
+// reachesHome holds for a path with any reading inside the home, and for one that cannot be placed but names it.
+func reachesHome(path Path, text string, home []Reading) bool {
+	if path.Problem != "" {
+		return namesHome(text, home)
+	}
+	return slices.ContainsFunc(path.Readings, func(r Reading) bool {
+		return insideAny(r.Lexical, home) || insideAny(r.Resolved, home)
+	})
+}
+
+// commandArguments are the names under which servers take a shell command or code. In a call that has one of them
+// every text is part of a command: {command: sh, args: [-c, ...]}. Elsewhere a text may speak of the home as it likes.
+var commandArguments = []string{"command", "commands", "cmd", "script", "code", "shell", "bash", "exec", "argv"}
+
+func takesCommand(args jsonrpc.Value) bool {
+	return slices.ContainsFunc(args.Members, func(m jsonrpc.Member) bool {
+		return slices.Contains(commandArguments, strings.ToLower(m.Name))
+	})
+}
+
+func namesHome(text string, home []Reading) bool {
+	if strings.Contains(strings.ToLower(text), homeName) {
+		return true
+	}
+	return slices.ContainsFunc(home, func(h Reading) bool {
+		return h.Lexical != "" && strings.Contains(text, h.Lexical) || h.Resolved != "" && strings.Contains(text, h.Resolved)
+	})
+}
+
+// personal are the commands by which a person adds trust.
+var personal = []string{"approve", "approvals", "deny", "init", "intent", "pins", "hook", "ui"}
+
+// opensTheDoor finds such a command in a command line, whatever stands around it. It reads words, not a shell's grammar:
+// a command that hides its words is not found, and what code may do as the same user is a limit of its own.
+func opensTheDoor(text string) bool {
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()'\"`", r) })
+	for i, word := range words {
+		if j := strings.LastIndexAny(word, `/\`); j >= 0 {
+			word = word[j+1:]
+		}
+		if strings.TrimSuffix(strings.ToLower(word), ".exe") != "bouncer" {
+			continue
+		}
+		if slices.ContainsFunc(words[i+1:], func(w string) bool { return slices.Contains(personal, w) }) {
+			return true
+		}
+	}
+	return false
+}
