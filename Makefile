@@ -4,7 +4,7 @@ GO         ?= go
 TESTFLAGS  ?=
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test e2e-deps lint fmt-check vet staticcheck clean
+.PHONY: build test smoke e2e-deps lint fmt-check vet staticcheck clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/bouncer
@@ -12,6 +12,10 @@ build:
 # BOUNCER_E2E=required: after the install above there is no honest reason to skip an end-to-end test.
 test: e2e-deps
 	BOUNCER_E2E=required $(GO) test $(TESTFLAGS) ./...
+
+# What a person would do by hand to see that it works, in one go. Its transcript is docs/smoke.md.
+smoke:
+	bash examples/smoke/smoke.sh
 
 e2e-deps:
 	bash e2e/install

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-bouncer/bouncer/internal/audit"
 	"github.com/mcp-bouncer/bouncer/internal/clientconfig"
+	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/judge"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
 	"github.com/mcp-bouncer/bouncer/internal/policy/load"
@@ -38,7 +39,7 @@ func (f runFlags) server(dash int, args []string) (policy.Server, upstream.Spec,
 		return none("which server? give --name NAME -- COMMAND, or --config FILE --upstream-name NAME")
 	}
 	name := f.name + f.upstreamName
-	spec := upstream.Spec{StderrPrefix: "[" + name + "] "}
+	spec := upstream.Spec{StderrPrefix: "[" + destination.Visible(name, 80) + "] "}
 	switch {
 	case dash >= 0 && len(args) > 0:
 		spec.Command, spec.Args = args[0], args[1:]

@@ -1,5 +1,9 @@
 // Package clientconfig knows the config files of MCP clients: how to find the servers in them, and how to put Bouncer
 // in front of one without touching any other byte.
+//
+// Plan reads a file and works out the edits, Apply makes them. An edit is a splice of the file's own text: nothing here
+// may write a parsed file out again, follow what a file says, expand a variable in it, or start anything. A file with two
+// readings is refused whole; a file is never half edited.
 package clientconfig
 
 import (
@@ -60,7 +64,11 @@ func readEntry(path, name string) (jsonrpc.Value, error) {
 	if err != nil {
 		return jsonrpc.Value{}, err
 	}
-	standard, err := hujson.Standardize(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	doc := &document{path: path, text: bytes.TrimPrefix(data, byteOrderMark)}
+	if err := doc.survey(); err != nil { // what is nested too deeply would take the parser down
+		return jsonrpc.Value{}, err
+	}
+	standard, err := hujson.Standardize(append(doc.text, '\n')) // the newline ends a comment in the last line
 	if err != nil {
 		return jsonrpc.Value{}, err
 	}
