@@ -2,34 +2,44 @@ package destination
 
 import "strings"
 
-// Covers reports whether an allowlist entry vouches for d. Trust is exact: the entry is read by Parse and must have
+// Entry is one line of an allowlist, read once.
+type Entry struct {
+	raw    string
+	parsed []Destination
+}
+
+// ParseEntry reads a line of an allowlist. Trust is exact: the entry is read by Parse, and vouches for destinations of
 // the same kind and canonical form. Three entries stand for more than one destination:
 //
 //	@corp.example            every address at exactly this domain
 //	*.corp.example           every address and default-port URL at a name below the domain, not at the domain itself
 //	https://corp.example/a/  every URL of the same scheme, host and port below the path; an origin covers all paths
-//
-// An ambiguous destination is never covered, unless it is opaque and the entry repeats it byte for byte; nor does an
-// ambiguous entry cover anything else.
-func Covers(entry string, d Destination) bool {
+func ParseEntry(raw string) Entry { return Entry{raw, Parse(raw)} }
+
+// Covers reports whether entry, as ParseEntry reads it, vouches for d.
+func Covers(entry string, d Destination) bool { return ParseEntry(entry).Covers(d) }
+
+// Covers reports whether the entry vouches for d. An ambiguous destination is never covered, unless it is opaque and
+// the entry repeats it byte for byte; nor does an ambiguous entry cover anything else.
+func (e Entry) Covers(d Destination) bool {
 	if d.Ambiguous != "" {
-		return d.Kind == Opaque && entry == d.Raw && strings.TrimSpace(entry) != ""
+		return d.Kind == Opaque && e.raw == d.Raw && strings.TrimSpace(e.raw) != ""
 	}
-	if domain, ok := strings.CutPrefix(entry, "@"); ok && d.Kind == Email {
+	if domain, ok := strings.CutPrefix(e.raw, "@"); ok && d.Kind == Email {
 		host, odd := CanonicalHost(domain)
 		return odd == "" && host == d.Host()
 	}
-	if domain, ok := strings.CutPrefix(entry, "*."); ok && (d.Kind == Email || d.Kind == URL) {
+	if domain, ok := strings.CutPrefix(e.raw, "*."); ok && (d.Kind == Email || d.Kind == URL) {
 		return below(domain, d)
 	}
-	es := Parse(entry)
-	if len(es) != 1 || es[0].Ambiguous != "" || es[0].Kind != d.Kind {
+	if len(e.parsed) != 1 || e.parsed[0].Ambiguous != "" || e.parsed[0].Kind != d.Kind {
 		return false
 	}
-	if es[0].Canonical == d.Canonical {
+	own := e.parsed[0].Canonical
+	if own == d.Canonical {
 		return true
 	}
-	return d.Kind == URL && prefix(splitCanonical(es[0].Canonical), splitCanonical(d.Canonical))
+	return d.Kind == URL && prefix(splitCanonical(own), splitCanonical(d.Canonical))
 }
 
 // below compares at a dot: evilcorp.example is not below corp.example (A28).

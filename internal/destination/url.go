@@ -5,6 +5,11 @@ import (
 	"strings"
 )
 
+var (
+	withoutBreaks = strings.NewReplacer("\t", "", "\r", "", "\n", "")
+	withoutSpaces = strings.NewReplacer(" ", "%20", "\t", "", "\r", "", "\n", "")
+)
+
 // parseURL reads http and https URLs, and what browsers take for one (A32, A40). Other schemes are opaque: exact
 // trust is possible, nothing else is (A35).
 func parseURL(text string) []Destination {
@@ -12,7 +17,7 @@ func parseURL(text string) []Destination {
 		return ds
 	}
 	odd := ""
-	compact := strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(text)
+	compact := withoutBreaks.Replace(text)
 	if low := strings.ToLower(compact); strings.HasPrefix(low, "http%3a") || strings.HasPrefix(low, "https%3a") {
 		compact, odd = unescapeOnce(compact), "percent-encoded URL"
 	}
@@ -88,7 +93,7 @@ func webURL(raw, scheme, rest, odd string) Destination {
 	}
 	if strings.ContainsAny(rest, " \t\r\n") {
 		odd = first(odd, "blank in the URL")
-		rest = strings.NewReplacer(" ", "%20", "\t", "", "\r", "", "\n", "").Replace(rest)
+		rest = withoutSpaces.Replace(rest)
 	}
 	bare := strings.TrimLeft(rest, "/")
 	if len(rest)-len(bare) != 2 {

@@ -91,6 +91,16 @@ type Facts interface {
 type Rules struct {
 	policy.Rule
 	Profile policy.Profile
+	trusted []destination.Entry // Rule.TrustedDestinations, read once
+}
+
+// NewRules prepares a rule for any number of decisions.
+func NewRules(rule policy.Rule, profile policy.Profile) Rules {
+	r := Rules{Rule: rule, Profile: profile}
+	for _, entry := range rule.TrustedDestinations {
+		r.trusted = append(r.trusted, destination.ParseEntry(entry))
+	}
+	return r
 }
 
 // Decision is a verdict with its whole evidence.

@@ -52,8 +52,8 @@ func sinks(c Call, r Rules) []policy.Selected {
 // differently is never trusted.
 func judge(c Call, r Rules, f Facts, param string, d destination.Destination) Judged {
 	j := Judged{Param: param, Destination: d, Origin: Unproven}
-	for _, entry := range r.TrustedDestinations {
-		if destination.Covers(entry, d) {
+	for _, entry := range r.trusted {
+		if entry.Covers(d) {
 			j.Origin = Allowlisted
 			return j
 		}

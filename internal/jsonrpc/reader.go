@@ -77,7 +77,7 @@ func (r *Reader) Next() ([]byte, error) {
 	r.shrink()
 	for {
 		if n := bytes.IndexByte(r.buf[r.searched:r.end], '\n'); n >= 0 {
-			line := r.buf[r.start : r.searched+n : r.searched+n]
+			line := r.buf[r.start : r.searched+n : r.searched+n+1] // the newline stays within reach of who writes it on
 			r.start = r.searched + n + 1
 			r.searched = r.start
 			switch {
@@ -98,6 +98,16 @@ func (r *Reader) Next() ([]byte, error) {
 		r.makeRoom()
 		r.read()
 	}
+}
+
+// More reports whether the next Next returns without reading the input. Until it is called the frame that the last one
+// returned stays valid, and so do the ones before it since the last read.
+func (r *Reader) More() bool {
+	if bytes.IndexByte(r.buf[r.searched:r.end], '\n') >= 0 {
+		return true
+	}
+	r.searched = r.end
+	return false
 }
 
 // last returns what the input ended with.

@@ -26,6 +26,14 @@ type Log interface {
 	Append(audit.Entry) error
 }
 
+// BufferedLog is a Log that can write many lines at once. Buffered lines come before later ones of Append; whether they
+// were written is what Flush returns. audit.Log is one.
+type BufferedLog interface {
+	Log
+	Buffer(audit.Entry)
+	Flush() error
+}
+
 // Config is what a Judge needs. Policy, Session, Log and Pins are required.
 type Config struct {
 	Server     policy.Server
@@ -45,7 +53,7 @@ type Config struct {
 type Judge struct {
 	cfg      Config
 	reported atomic.Pointer[string] // serverInfo.name, once the server said it
-	rules    sync.Map               // tool name -> policy.Rule; pins and policy do not change within a session
+	rules    sync.Map               // tool name -> gate.Rules; pins and policy do not change within a session
 }
 
 // New returns a Judge.
@@ -94,7 +102,34 @@ type Outcome struct {
 }
 
 // Decide judges a request and logs the verdict. It does not ask anybody: an Ask is settled by Settle.
-func (j *Judge) Decide(r Request) *Outcome {
+func (j *Judge) Decide(r Request) *Outcome { return j.decide(r, false) }
+
+// DecideLater is Decide, but that the line of an Allow may be written as late as the next Flush. Nothing that it allowed
+// may be forwarded before Flush has returned nil.
+func (j *Judge) DecideLater(r Request) *Outcome { return j.decide(r, true) }
+
+// Flush writes what DecideLater left to be written. On an error none of those calls may be forwarded: each becomes
+// what Unlogged makes of it.
+func (j *Judge) Flush() error {
+	buffered, ok := j.cfg.Log.(BufferedLog)
+	if !ok {
+		return nil
+	}
+	err := buffered.Flush()
+	if err == nil {
+		return nil
+	}
+	j.cfg.Problem("%v", err)
+	if j.cfg.BestEffort {
+		return nil
+	}
+	return err
+}
+
+// Unlogged turns an Allow that could not be logged into a denial.
+func (o *Outcome) Unlogged() { o.Decision = unlogged }
+
+func (j *Judge) decide(r Request, later bool) *Outcome {
 	start := j.cfg.Now()
 	o := &Outcome{ID: audit.NewID(), request: r}
 	args, err := decodeArgs(r.Args)
@@ -104,7 +139,7 @@ func (j *Judge) Decide(r Request) *Outcome {
 		j.log(o)
 		return o
 	}
-	o.rules = gate.Rules{Rule: j.rule(r.Tool), Profile: j.cfg.Profile}
+	o.rules = j.rulesFor(r.Tool)
 	o.call = gate.Call{Server: j.cfg.Server.Name, Tool: r.Tool, Args: args, Pin: j.pin(r.Tool)}
 	if o.rules.MaxCalls != nil && o.call.Pin.State == gate.PinHeld {
 		o.call.Slot = j.cfg.Session.Reserve(j.cfg.Server.Name, r.Tool)
@@ -112,6 +147,10 @@ func (j *Judge) Decide(r Request) *Outcome {
 	j.cfg.Paths.resolve(&o.call, o.rules)
 	o.Decision = gate.Decide(o.call, o.rules, j.facts())
 	o.took = j.cfg.Now().Sub(start)
+	if buffered, ok := j.cfg.Log.(BufferedLog); ok && later && o.Decision.Verdict == gate.Allow {
+		buffered.Buffer(j.entry(o))
+		return o
+	}
 	if o.Decision.Verdict == gate.Ask { // the question outlives the frame, whose bytes the reader uses again
 		o.request.Args = bytes.Clone(r.Args)
 		o.call.Args, _ = decodeArgs(o.request.Args)
@@ -174,17 +213,17 @@ func decodeArgs(raw []byte) (jsonrpc.Value, error) {
 	return jsonrpc.Decode(raw)
 }
 
-func (j *Judge) rule(tool string) policy.Rule {
+func (j *Judge) rulesFor(tool string) gate.Rules {
 	definition, ok := j.cfg.Pins.Definition(tool)
 	if !ok {
-		return policy.Rule{Tool: tool}
+		return gate.NewRules(policy.Rule{Tool: tool}, j.cfg.Profile)
 	}
-	if rule, ok := j.rules.Load(tool); ok {
-		return rule.(policy.Rule)
+	if rules, ok := j.rules.Load(tool); ok {
+		return rules.(gate.Rules)
 	}
-	rule := j.cfg.Policy.Rule(j.Server(), policy.ToolOf(definition))
-	j.rules.Store(tool, rule)
-	return rule
+	rules := gate.NewRules(j.cfg.Policy.Rule(j.Server(), policy.ToolOf(definition)), j.cfg.Profile)
+	j.rules.Store(tool, rules)
+	return rules
 }
 
 func (j *Judge) pin(tool string) gate.Pin {

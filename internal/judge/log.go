@@ -16,8 +16,10 @@ func (j *Judge) log(o *Outcome) {
 	if j.cfg.BestEffort || o.Decision.Verdict == gate.Deny {
 		return
 	}
-	o.Decision = refuse("audit", "the verdict could not be written to the audit log, and an unlogged call is not forwarded")
+	o.Unlogged()
 }
+
+var unlogged = refuse("audit", "the verdict could not be written to the audit log, and an unlogged call is not forwarded")
 
 func (j *Judge) entry(o *Outcome) audit.Entry {
 	e := audit.Entry{

@@ -29,12 +29,6 @@ const longestPath = 4096
 // resolve fills in the call's paths, prefixes and guarded directories.
 func (p *Paths) resolve(c *gate.Call, r gate.Rules) {
 	c.Paths, c.Within, c.Home = map[string]gate.Path{}, nil, nil
-	for _, dir := range p.Guarded {
-		c.Home = append(c.Home, p.read(dir).Readings...)
-	}
-	for _, prefix := range r.AllowedPathPrefixes {
-		c.Within = append(c.Within, p.read(prefix).Readings...)
-	}
 	for _, leaf := range policy.Leaves(c.Args, "") {
 		if leaf.Value.Kind == jsonrpc.String && p.looksLikePath(leaf.Value.Text) {
 			c.Paths[leaf.Path] = p.read(leaf.Value.Text)
@@ -44,6 +38,15 @@ func (p *Paths) resolve(c *gate.Call, r gate.Rules) {
 		for _, arg := range param.Select(c.Args) {
 			c.Paths[arg.Path] = p.read(arg.Value.Text)
 		}
+	}
+	if len(c.Paths) == 0 { // nothing to compare with: most calls need no look at the file system
+		return
+	}
+	for _, dir := range p.Guarded {
+		c.Home = append(c.Home, p.read(dir).Readings...)
+	}
+	for _, prefix := range r.AllowedPathPrefixes {
+		c.Within = append(c.Within, p.read(prefix).Readings...)
 	}
 }
 

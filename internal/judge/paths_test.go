@@ -103,7 +103,7 @@ func TestConfinement(t *testing.T) {
 	} {
 		args := jsonrpc.Value{Kind: jsonrpc.Object, Members: []jsonrpc.Member{{Name: "path", Value: jsonrpc.Value{Kind: jsonrpc.String, Text: c.path}}}}
 		call := gate.Call{Args: args, Pin: gate.Pin{State: gate.PinHeld}}
-		rules := gate.Rules{Rule: policy.Rule{WriteParams: []policy.Param{policy.MustParam("path")}, AllowedPathPrefixes: []string{c.prefix}}}
+		rules := gate.NewRules(policy.Rule{WriteParams: []policy.Param{policy.MustParam("path")}, AllowedPathPrefixes: []string{c.prefix}}, "")
 		paths.resolve(&call, rules)
 		if got := gate.Decide(call, rules, nil); got.Verdict != c.want {
 			t.Errorf("prefix %q, path %q: %v (%s), want %v\n%+v", c.prefix, c.path, got.Verdict, got.Reason, c.want, call.Paths)

@@ -13,7 +13,7 @@ import (
 // idle without new records, when busy bytes wait, or at the next Seen, whichever comes first. A flood that is faster
 // than the index is held up once backlog bytes wait, so memory stays bounded.
 const (
-	idle    = 2 * time.Millisecond
+	idle    = 20 * time.Millisecond
 	busy    = 8 << 20
 	backlog = 64 << 20
 )
@@ -24,8 +24,9 @@ type Memory struct {
 
 	mu      sync.Mutex
 	queue   []record
-	waiting int         // bytes in queue
-	timer   *time.Timer // fires after idle; nil until the first record
+	waiting int  // bytes in queue
+	armed   bool // a look at the pause is due
+	fresh   bool // something was recorded since the last look
 
 	indexing sync.Mutex // held while the queue is moved into the index, so that records keep their order
 
@@ -56,16 +57,29 @@ func (m *Memory) Observe(src provenance.Source, payload []byte) {
 	m.queue = append(m.queue, record{src, bytes.Clone(payload)})
 	m.waiting += len(payload)
 	full := m.waiting >= backlog
-	switch {
-	case m.timer == nil:
-		m.timer = time.AfterFunc(idle, m.catchUp)
-	case m.waiting < busy:
-		m.timer.Reset(idle)
+	m.fresh = true
+	if !m.armed { // armed once and not anew with every record: moving a timer costs more than the record
+		m.armed = true
+		time.AfterFunc(idle, m.look)
 	}
 	m.mu.Unlock()
 	if full {
 		m.catchUp()
 	}
+}
+
+// look indexes if nothing was recorded for a while, or too much waits.
+func (m *Memory) look() {
+	m.mu.Lock()
+	if m.fresh && m.waiting < busy {
+		m.fresh = false
+		time.AfterFunc(idle, m.look)
+		m.mu.Unlock()
+		return
+	}
+	m.armed = false
+	m.mu.Unlock()
+	m.catchUp()
 }
 
 // catchUp moves every waiting record into the index. When it returns, everything observed before the call is indexed:
