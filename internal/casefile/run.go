@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 )
@@ -105,6 +106,13 @@ func (w *world) step(ctx context.Context, s step, patient bool) (StepReport, err
 		frame := string(jsonrpc.NotificationFrame(s.method, orNil(inJSON(s.params, w.dir))))
 		return StepReport{}, l.announce(ctx, frame)
 	case kindTools:
+		if !w.c.client.stateless() { // the list that changes is the one that was pinned
+			select {
+			case <-l.pinned:
+			case <-time.After(patience):
+				return StepReport{}, fmt.Errorf("the tools were not pinned before they changed")
+			}
+		}
 		l.server.list(s.tools)
 		return StepReport{}, l.announce(ctx, string(jsonrpc.NotificationFrame("notifications/tools/list_changed", nil)))
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcp-bouncer/bouncer/internal/audit"
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/judge"
 	"github.com/mcp-bouncer/bouncer/internal/pin"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
@@ -39,6 +40,7 @@ type link struct {
 	client *scriptedClient
 	server *scriptedServer
 	ended  chan struct{} // closed when the relay's Run returned
+	pinned chan struct{} // closed when the relay has pinned the tools
 	shut   func()        // closes every pipe, for a relay that does not end by itself
 	seen   int           // frames of the server that the steps have accounted for
 }
@@ -121,11 +123,12 @@ func (w *world) start(s server, set *policy.Set, store session.Store, clock *ato
 	relayToClient, toClient := io.Pipe()
 	relayToServer, toServer := io.Pipe()
 	serverToRelay, fromServer := io.Pipe()
+	pinned := make(chan struct{})
 	p := w.c.newRelay(proxy.Config{Name: s.name, Judge: j, Session: store, Pins: book, AskFor: askFor, ListFor: patience,
-		Problem: w.problem, CloseUpstream: func() { toServer.Close() }},
+		Problem: w.problem, OnPinned: func([]jsonrpc.Value) { close(pinned) }, CloseUpstream: func() { toServer.Close() }},
 		proxy.Pipe{In: clientToRelay, Out: toClient}, proxy.Pipe{In: serverToRelay, Out: toServer})
 
-	l := &link{name: s.name, ended: make(chan struct{})}
+	l := &link{name: s.name, ended: make(chan struct{}), pinned: pinned}
 	l.client = newScriptedClient(w.c.client, fromClient, clock)
 	l.server = newScriptedServer(s, w.c.client, w.dir, clock)
 	l.shut = func() {

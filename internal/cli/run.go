@@ -86,7 +86,7 @@ func relay(f runFlags, server policy.Server, rules *policy.Set, profile policy.P
 	pins, facts := &pin.Book{}, session.NewMemory()
 	j := judge.New(judge.Config{
 		Server: server, Policy: rules, Profile: profile, Session: facts, SessionID: audit.NewID(), Log: log,
-		BestEffort: f.audit == "best-effort", Pins: pins, Paths: &judge.Paths{Guarded: []string{dir}}, Problem: say,
+		BestEffort: f.audit == "best-effort", Pins: pins, Paths: &judge.Paths{Guarded: f.guarded(dir)}, Problem: say,
 	})
 	p := proxy.New(proxy.Config{
 		Name: server.Name, Judge: j, Session: facts, Pins: pins, Limit: f.maxFrame, AskFor: f.askTimeout, Problem: say,
@@ -139,6 +139,20 @@ func supervise(p *proxy.Proxy, child *upstream.Process, in *os.File, name string
 		return fail(exitFailed, fmt.Errorf("server %s ended before the client did (exit status %d)", name, child.ExitCode()))
 	}
 	return err
+}
+
+// guarded is what no tool may touch: whoever may write the policy or the command line of the next start has no policy.
+func (f runFlags) guarded(home string) []string {
+	out := []string{home}
+	for _, file := range []string{f.policy, f.config} {
+		if abs, err := filepath.Abs(file); file != "" && err == nil {
+			out = append(out, abs)
+		}
+	}
+	if self, err := os.Executable(); err == nil {
+		out = append(out, self)
+	}
+	return out
 }
 
 func toolsOf(definitions []jsonrpc.Value) []policy.Tool {

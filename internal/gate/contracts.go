@@ -50,14 +50,14 @@ func constraint(c Call, r Rules) []Finding {
 	for _, p := range r.ArgPatterns {
 		for _, arg := range p.Param.Select(c.Args) {
 			if !p.Re.MatchString(arg.Value.Text) {
-				out = append(out, deny(Constraint, arg.Path, "%s=%s does not match %s", arg.Path, repr(arg.Value.Text), repr(p.Source)))
+				out = append(out, deny(Constraint, arg.Path(), "%s=%s does not match %s", arg.Path(), repr(arg.Value.Text), repr(p.Source)))
 			}
 		}
 	}
 	for _, v := range r.ArgValues {
 		for _, arg := range v.Param.Select(c.Args) {
 			if !slices.Contains(v.Values, arg.Value.Text) {
-				out = append(out, deny(Constraint, arg.Path, "%s=%s is not one of %s", arg.Path, repr(arg.Value.Text), reprList(v.Values)))
+				out = append(out, deny(Constraint, arg.Path(), "%s=%s is not one of %s", arg.Path(), repr(arg.Value.Text), reprList(v.Values)))
 			}
 		}
 	}
@@ -69,18 +69,21 @@ func constraint(c Call, r Rules) []Finding {
 // Prefixes that bound nothing would be a silent hole.
 func confined(c Call, r Rules) []policy.Selected {
 	var out []policy.Selected
-	seen := map[string]bool{}
+	seen := map[policy.Spot]bool{}
 	for _, param := range r.WriteParams {
 		for _, arg := range param.Select(c.Args) {
-			seen[arg.Path] = true
+			if arg.IsName && param.Top() == "" && !placed(arg.Value.Text) { // what an argument is called is rarely a path
+				continue
+			}
+			seen[arg.Spot()] = true
 			out = append(out, arg)
 		}
 	}
 	if !r.Guessed && len(r.WriteParams) > 0 {
 		return out
 	}
-	for _, leaf := range policy.Leaves(c.Args, "") {
-		if _, isPath := c.Paths[leaf.Path]; isPath && !seen[leaf.Path] && placed(leaf.Value.Text) {
+	for _, leaf := range policy.Leaves(c.Args) {
+		if _, isPath := c.Paths[leaf.Spot()]; isPath && !seen[leaf.Spot()] && placed(leaf.Value.Text) {
 			out = append(out, leaf)
 		}
 	}
@@ -97,17 +100,18 @@ func placed(text string) bool {
 // confine demands that every reading of the path lies inside one of the prefixes, as written and with links followed:
 // a link inside the prefix may point out of it, and a path that only resolves into it may be swapped (A73).
 func confine(c Call, r Rules, arg policy.Selected) []Finding {
-	path, known := c.Paths[arg.Path]
+	at := arg.Path()
+	path, known := c.Paths[arg.Spot()]
 	problem := path.Problem
 	if !known {
 		problem = "it was not resolved"
 	}
 	if problem != "" {
-		return []Finding{deny(Constraint, arg.Path, "%s=%s cannot be placed: %s", arg.Path, repr(arg.Value.Text), problem)}
+		return []Finding{deny(Constraint, at, "%s=%s cannot be placed: %s", at, repr(arg.Value.Text), problem)}
 	}
 	for _, reading := range path.Readings {
 		if !insideAny(reading.Lexical, c.Within) || !insideAny(reading.Resolved, c.Within) {
-			return []Finding{deny(Constraint, arg.Path, "%s=%s outside allowed prefixes %s", arg.Path, repr(arg.Value.Text), reprList(r.AllowedPathPrefixes))}
+			return []Finding{deny(Constraint, at, "%s=%s outside allowed prefixes %s", at, repr(arg.Value.Text), reprList(r.AllowedPathPrefixes))}
 		}
 	}
 	return nil
@@ -131,13 +135,4 @@ func isSeparator(b byte) bool { return b == '/' || b == '\\' }
 
 func deny(contract, param, format string, args ...any) Finding {
 	return Finding{Contract: contract, Verdict: Deny, Param: param, Reason: fmt.Sprintf(format, args...)}
-}
-
-func sortedKeys(m map[string]Path) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

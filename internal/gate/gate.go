@@ -40,10 +40,10 @@ type Call struct {
 	Tool   string
 	Args   jsonrpc.Value // the decoded arguments object; Null when the call has none
 	Pin    Pin
-	Slot   int             // which attempt of its tool this is, from 1; 0 when the tool has no budget
-	Paths  map[string]Path // arguments that are, or look like, paths, by argument path
-	Within []Reading       // the rule's AllowedPathPrefixes, resolved, in their order
-	Home   []Reading       // what guard keeps the agent away from: the Bouncer home
+	Slot   int                  // which attempt of its tool this is, from 1; 0 when the tool has no budget
+	Paths  map[policy.Spot]Path // arguments that are, or look like, paths
+	Within []Reading            // the rule's AllowedPathPrefixes, resolved, in their order
+	Home   []Reading            // what guard keeps the agent away from: the Bouncer home
 	// Answered holds the questions about this very call that a person said yes to, by Judged.Key, "" being the one
 	// about a call without a destination. It is bound to the call's frame and used once.
 	Answered map[string]bool
@@ -70,7 +70,7 @@ const (
 // Path is an argument read as a file path: every way in which a server could read it.
 type Path struct {
 	Readings []Reading
-	Problem  string // why it cannot be read as a path at all; "" when it can
+	Problem  string // why it cannot be placed for certain; "" when it can. Its readings are then the known part
 }
 
 // Reading is one reading of a path: cleaned, and with links followed on its longest existing part (A73).
@@ -165,8 +165,9 @@ func Decide(c Call, r Rules, f Facts) Decision {
 	d.Findings = append(d.Findings, pinning(c)...)
 	d.Findings = append(d.Findings, budget(c, r)...)
 	d.Findings = append(d.Findings, constraint(c, r)...)
-	d.Judged = judgeSinks(c, r, f)
-	d.Findings = append(d.Findings, sinkGate(c, r, d.Judged)...)
+	judged, all := judgeSinks(c, r, f)
+	d.Judged = judged
+	d.Findings = append(d.Findings, sinkGate(c, r, judged, all)...)
 
 	for _, found := range d.Findings {
 		if found.Verdict > d.Verdict {

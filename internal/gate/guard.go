@@ -16,27 +16,42 @@ const homeName = ".bouncer"
 func guard(c Call) []Finding {
 	var out []Finding
 	command := takesCommand(c.Args)
-	for _, leaf := range policy.Leaves(c.Args, "") {
-		path, isPath := c.Paths[leaf.Path]
+	moves := unsettles(c.Tool)
+	for _, leaf := range policy.Leaves(c.Args) {
+		path, isPath := c.Paths[leaf.Spot()]
+		text := leaf.Value.Text
 		switch {
-		case isPath && reachesHome(path, leaf.Value.Text, c.Home):
-			out = append(out, deny(Guard, leaf.Path, "%s reaches Bouncer's own files, which no tool may", leaf.Path))
-		case command && leaf.Value.Kind == jsonrpc.String && namesHome(leaf.Value.Text, c.Home):
-			out = append(out, deny(Guard, leaf.Path, "%s names Bouncer's own files in a command, which no tool may", leaf.Path))
-		case command && leaf.Value.Kind == jsonrpc.String && opensTheDoor(leaf.Value.Text):
-			out = append(out, deny(Guard, leaf.Path, "%s runs a command of Bouncer that only a person may", leaf.Path))
+		case isPath && reachesHome(path, text, c.Home, moves):
+			out = append(out, deny(Guard, leaf.Path(), "%s reaches Bouncer's own files, which no tool may", leaf.Path()))
+		case command && leaf.Value.Kind == jsonrpc.String && namesHome(text, c.Home):
+			out = append(out, deny(Guard, leaf.Path(), "%s names Bouncer's own files in a command, which no tool may", leaf.Path()))
+		case command && leaf.Value.Kind == jsonrpc.String && opensTheDoor(text):
+			out = append(out, deny(Guard, leaf.Path(), "%s runs a command of Bouncer that only a person may", leaf.Path()))
 		}
 	}
 	return out
 }
 
-// reachesHome holds for a path with any reading inside the home, and for one that cannot be placed but names it.
-func reachesHome(path Path, text string, home []Reading) bool {
-	if path.Problem != "" {
-		return namesHome(text, home)
+// unsettles reports a tool that takes whole directories away, with whatever is in them.
+func unsettles(tool string) bool {
+	return slices.ContainsFunc([]string{"move", "rename", "delete", "remove", "rmdir", "trash", "unlink", "purge"}, func(verb string) bool {
+		return strings.Contains(strings.ToLower(tool), verb)
+	})
+}
+
+// reachesHome holds for a path with any reading inside the home; for one with the home below it, where the tool moves
+// it; and for one that cannot be placed but names the home.
+func reachesHome(path Path, text string, home []Reading, moves bool) bool {
+	if path.Problem != "" && namesHome(text, home) {
+		return true
 	}
 	return slices.ContainsFunc(path.Readings, func(r Reading) bool {
-		return insideAny(r.Lexical, home) || insideAny(r.Resolved, home)
+		if insideAny(r.Lexical, home) || insideAny(r.Resolved, home) {
+			return true
+		}
+		return moves && slices.ContainsFunc(home, func(h Reading) bool {
+			return inside(h.Lexical, r.Lexical) || inside(h.Resolved, r.Resolved)
+		})
 	})
 }
 

@@ -3,7 +3,9 @@ package gate
 import (
 	"slices"
 	"strings"
+	"unicode"
 
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
 )
 
@@ -11,54 +13,98 @@ import (
 // only, or one that differs so from a name that the tool declares or a rule looks at. The gate reads exact names; a
 // server that reads "To" as "to" would send where nobody looked (A46).
 func misnamed(c Call, r Rules) []Finding {
-	known := slices.Clone(r.Declared)
-	for _, param := range slices.Concat(r.SinkParams, r.WriteParams) {
-		known = append(known, param.Top())
+	known := map[string]string{}
+	exact := map[string]bool{}
+	add := func(name string) { known[foldName(name)], exact[name] = name, true }
+	for _, name := range r.Declared {
+		add(name)
 	}
-	for _, p := range r.ArgPatterns {
-		known = append(known, p.Param.Top())
-	}
-	for _, v := range r.ArgValues {
-		known = append(known, v.Param.Top())
+	for _, param := range gated(r) {
+		add(param.Top())
 	}
 	var out []Finding
-	for i, m := range c.Args.Members {
-		twin, found := likeOf(m.Name, known)
-		for _, earlier := range c.Args.Members[:i] {
-			if !found && alike(earlier.Name, m.Name) && !(slices.Contains(known, m.Name) && slices.Contains(known, earlier.Name)) {
-				twin, found = earlier.Name, true
-			}
+	for _, m := range c.Args.Members {
+		fold := foldName(m.Name)
+		if twin, found := known[fold]; found && twin != m.Name && !exact[m.Name] {
+			out = append(out, mistakable(m.Name, twin))
+		} else if !found {
+			known[fold] = m.Name
 		}
-		if found {
-			out = append(out, deny(Constraint, m.Name, "argument %s is not %s, and a server could take it for it", repr(m.Name), repr(twin)))
+	}
+	if len(gated(r)) > 0 || r.Exfiltrating {
+		for _, m := range c.Args.Members {
+			out = append(out, twins(m.Value)...)
+		}
+		for _, param := range gated(r) {
+			if name, twin, found := param.Variant(c.Args, foldName); found {
+				out = append(out, mistakable(name, twin))
+			}
 		}
 	}
 	return out
 }
 
-// likeOf returns the known name that name could be taken for, if name is not a known one itself.
-func likeOf(name string, known []string) (string, bool) {
-	if slices.Contains(known, name) {
-		return "", false
+// gated returns every argument that a rule looks at.
+func gated(r Rules) []policy.Param {
+	out := slices.Concat(r.SinkParams, r.WriteParams)
+	for _, p := range r.ArgPatterns {
+		out = append(out, p.Param)
 	}
-	i := slices.IndexFunc(known, func(k string) bool { return k != "" && alike(k, name) })
-	if i < 0 {
-		return "", false
+	for _, v := range r.ArgValues {
+		out = append(out, v.Param)
 	}
-	return known[i], true
+	return slices.DeleteFunc(out, func(p policy.Param) bool { return p.Top() == "" })
 }
 
-func alike(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b)) }
+// twins finds two names in one object, at any depth, that a lenient server could take for each other.
+func twins(v jsonrpc.Value) []Finding {
+	var out []Finding
+	for _, e := range v.Elems {
+		out = append(out, twins(e)...)
+	}
+	if len(v.Members) > 1 {
+		seen := make(map[string]string, len(v.Members))
+		for _, m := range v.Members {
+			fold := foldName(m.Name)
+			if twin, found := seen[fold]; found {
+				out = append(out, mistakable(m.Name, twin))
+			}
+			seen[fold] = m.Name
+		}
+	}
+	for _, m := range v.Members {
+		out = append(out, twins(m.Value)...)
+	}
+	return out
+}
 
-// undeclared returns what stands in arguments that the tool's schema does not declare. A server may well read them.
+func mistakable(name, twin string) Finding {
+	return deny(Constraint, name, "argument %s is not %s, and a server could take it for it", repr(name), repr(twin))
+}
+
+// foldName is what two names share that differ in case or outer spaces only, by Unicode's simple folding: encoding/json
+// reads "\u017fent" as "sent".
+func foldName(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, strings.TrimSpace(name))
+}
+
+// undeclared returns what stands in arguments that the tool's schema does not declare, names included. A server may
+// well read them.
 func undeclared(c Call, r Rules) []policy.Selected {
 	if r.Declared == nil {
 		return nil
 	}
 	var out []policy.Selected
-	for _, m := range c.Args.Members {
-		if !slices.Contains(r.Declared, m.Name) {
-			out = append(out, policy.Leaves(m.Value, m.Name)...)
+	names := policy.Leaves(jsonrpc.Value{Kind: jsonrpc.Object, Members: c.Args.Members})
+	for _, leaf := range names {
+		if !slices.Contains(r.Declared, leaf.Argument()) {
+			out = append(out, leaf)
 		}
 	}
 	return out

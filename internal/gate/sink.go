@@ -7,18 +7,29 @@ import (
 	"github.com/mcp-bouncer/bouncer/internal/policy"
 )
 
-// judgeSinks finds every destination of an exfiltrating call and where it came from.
-func judgeSinks(c Call, r Rules, f Facts) []Judged {
+// maxDestinations is how many destinations a call may have: no person could look at more, and each costs a look-up. Past
+// it the call is denied (A82).
+const maxDestinations = 1000
+
+// judgeSinks finds every destination of an exfiltrating call and where it came from. It is false when there are more
+// than can be judged.
+func judgeSinks(c Call, r Rules, f Facts) ([]Judged, bool) {
 	if !r.Exfiltrating {
-		return nil
+		return nil, true
 	}
 	var out []Judged
 	for _, arg := range sinks(c, r) {
 		for _, d := range destination.Parse(arg.Value.Text) {
-			out = append(out, judge(c, r, f, arg.Path, d))
+			if arg.IsName && d.Kind == destination.Opaque { // what an argument is called; an address would be a recipient
+				continue
+			}
+			if len(out) == maxDestinations {
+				return out, false
+			}
+			out = append(out, judge(c, r, f, arg.Path(), d))
 		}
 	}
-	return out
+	return out, true
 }
 
 // sinks returns the arguments that name destinations: the declared ones with everything that the tool's own schema does
@@ -28,23 +39,22 @@ func judgeSinks(c Call, r Rules, f Facts) []Judged {
 // and called content are no destinations even then; if they are all there is, the destination is unknown.
 func sinks(c Call, r Rules) []policy.Selected {
 	var out []policy.Selected
-	seen := map[string]bool{}
-	for _, param := range r.SinkParams {
-		for _, arg := range param.Select(c.Args) {
-			if !seen[arg.Path] {
-				seen[arg.Path] = true
+	seen := map[policy.Spot]bool{}
+	add := func(args []policy.Selected) {
+		for _, arg := range args {
+			if !seen[arg.Spot()] {
+				seen[arg.Spot()] = true
 				out = append(out, arg)
 			}
 		}
 	}
+	for _, param := range r.SinkParams {
+		add(param.Select(c.Args))
+	}
 	if len(out) == 0 {
 		return r.Sweep(c.Args)
 	}
-	for _, arg := range undeclared(c, r) {
-		if !seen[arg.Path] {
-			out = append(out, arg)
-		}
-	}
+	add(undeclared(c, r))
 	return out
 }
 
@@ -70,9 +80,12 @@ func judge(c Call, r Rules, f Facts, param string, d destination.Destination) Ju
 
 // sinkGate is deny-unless-trusted: untrusted destinations deny, unproven ones ask, and an exfiltrating call that shows
 // no destination at all has an unknown one. One tainted destination among trusted ones denies the call.
-func sinkGate(c Call, r Rules, judged []Judged) []Finding {
+func sinkGate(c Call, r Rules, judged []Judged, all bool) []Finding {
 	if !r.Exfiltrating {
 		return nil
+	}
+	if !all {
+		return []Finding{deny(SinkGate, "", "the call names more than %d destinations", maxDestinations)}
 	}
 	if len(judged) == 0 {
 		if c.Answered[""] {

@@ -15,16 +15,16 @@ func TestDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Value{Kind: Object, Raw: []byte(raw), Members: []Member{
-		{"id", Value{Kind: Number, Raw: []byte("725653563933458432"), Text: "725653563933458432"}},
-		{"x", Value{Kind: Number, Raw: []byte("1e400"), Text: "1e400"}},
-		{"l", Value{Kind: Array, Raw: []byte(`["a\u0062\ud83d\ude00",true,null,-0.10]`), Elems: []Value{
+		{"id", []byte(`"id"`), Value{Kind: Number, Raw: []byte("725653563933458432"), Text: "725653563933458432"}},
+		{"x", []byte(`"x"`), Value{Kind: Number, Raw: []byte("1e400"), Text: "1e400"}},
+		{"l", []byte(`"l"`), Value{Kind: Array, Raw: []byte(`["a\u0062\ud83d\ude00",true,null,-0.10]`), Elems: []Value{
 			{Kind: String, Raw: []byte(`"a\u0062\ud83d\ude00"`), Text: "ab😀"},
 			{Kind: Bool, Raw: []byte("true"), Text: "true"},
 			{Raw: []byte("null")},
 			{Kind: Number, Raw: []byte("-0.10"), Text: "-0.10"},
 		}}},
-		{"o", Value{Kind: Object, Raw: []byte(`{"\u0074o":{}}`), Members: []Member{
-			{"to", Value{Kind: Object, Raw: []byte("{}")}},
+		{"o", []byte(`"o"`), Value{Kind: Object, Raw: []byte(`{"\u0074o":{}}`), Members: []Member{
+			{"to", []byte(`"\u0074o"`), Value{Kind: Object, Raw: []byte("{}")}},
 		}}},
 	}}
 	if d := cmp.Diff(want, got); d != "" {

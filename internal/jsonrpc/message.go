@@ -33,6 +33,9 @@ type Message struct {
 	Result []byte // nil when absent
 	Error  []byte // nil when absent
 
+	// Extra says that the frame has members beside those of JSON-RPC. They are in Raw.
+	Extra bool
+
 	call callSpans
 }
 

@@ -79,7 +79,7 @@ func (s *scanner) refuse(slot int, what string) fault {
 // message reads the envelope of a proven frame.
 func (s *scanner) message(frame []byte) (Message, fault) {
 	m := Message{
-		Raw: frame, Params: s.at(slotParams), Result: s.at(slotResult), Error: s.at(slotError),
+		Raw: frame, Extra: s.extra, Params: s.at(slotParams), Result: s.at(slotResult), Error: s.at(slotError),
 		call: callSpans{name: s.at(slotName), arguments: s.at(slotArguments), meta: s.at(slotMeta)},
 	}
 	method := s.at(slotMethod)

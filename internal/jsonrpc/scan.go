@@ -65,6 +65,7 @@ type scanner struct {
 	names    []name
 	unquoted []byte // the text of names that had escapes
 	spans    [slots]span
+	extra    bool // the envelope has members that JSON-RPC does not know
 }
 
 type span struct{ from, to int }
@@ -238,7 +239,7 @@ func (s *scanner) object(i, depth int, lv level, out *Value) int {
 		i = s.space(i + 1)
 		var val *Value
 		if out != nil {
-			out.Members = append(out.Members, Member{Name: string(text)})
+			out.Members = append(out.Members, Member{Name: string(text), NameRaw: s.b[at:end:end]})
 			val = &out.Members[len(out.Members)-1].Value
 		}
 		from := i
@@ -247,6 +248,8 @@ func (s *scanner) object(i, depth int, lv level, out *Value) int {
 		}
 		if slot != noSlot {
 			s.spans[slot] = span{from, i}
+		} else if lv == envelope {
+			s.extra = true
 		}
 		i = s.space(i)
 		switch {

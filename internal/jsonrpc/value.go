@@ -24,8 +24,9 @@ type Value struct {
 
 // Member is one name and value of an Object.
 type Member struct {
-	Name  string
-	Value Value
+	Name    string
+	NameRaw []byte // the name's own bytes in the frame, with its quotes
+	Value   Value
 }
 
 // Get returns the first member called exactly name. A Value of Decode has one at most; in one of DecodeLenient others

@@ -28,15 +28,18 @@ const longestPath = 4096
 
 // resolve fills in the call's paths, prefixes and guarded directories.
 func (p *Paths) resolve(c *gate.Call, r gate.Rules) {
-	c.Paths, c.Within, c.Home = map[string]gate.Path{}, nil, nil
-	for _, leaf := range policy.Leaves(c.Args, "") {
-		if leaf.Value.Kind == jsonrpc.String && p.looksLikePath(leaf.Value.Text) {
-			c.Paths[leaf.Path] = p.read(leaf.Value.Text)
+	c.Paths, c.Within, c.Home = map[policy.Spot]gate.Path{}, nil, nil
+	for _, leaf := range policy.Leaves(c.Args) {
+		if leaf.Value.Kind == jsonrpc.String && p.looksLikePath(leaf.Value.Text, leaf.IsName) {
+			c.Paths[leaf.Spot()] = p.read(leaf.Value.Text)
 		}
 	}
 	for _, param := range r.WriteParams {
 		for _, arg := range param.Select(c.Args) {
-			c.Paths[arg.Path] = p.read(arg.Value.Text)
+			if arg.IsName && param.Top() == "" {
+				continue
+			}
+			c.Paths[arg.Spot()] = p.read(arg.Value.Text)
 		}
 	}
 	if len(c.Paths) == 0 { // nothing to compare with: most calls need no look at the file system
@@ -53,7 +56,7 @@ func (p *Paths) resolve(c *gate.Call, r gate.Rules) {
 // looksLikePath is wide, because guard rests on it and a server that gets any text may clean it and open what is left: a
 // text with a separator is a path, line breaks, schemes and all, unless it is still too long when it is cleaned. A bare
 // name is one if it is the name of something.
-func (p *Paths) looksLikePath(s string) bool {
+func (p *Paths) looksLikePath(s string, isName bool) bool {
 	switch {
 	case s == "" || strings.ContainsRune(s, 0) && !strings.Contains(s, ".bouncer"):
 		return false
@@ -61,7 +64,7 @@ func (p *Paths) looksLikePath(s string) bool {
 		return len(filepath.Clean(s)) <= longestPath
 	case strings.ContainsAny(s, `/\`) || s[0] == '~' || s[0] == '.' || strings.Contains(s, "%"):
 		return true
-	case len(s) > 255:
+	case len(s) > 255 || isName:
 		return false
 	}
 	dir := p.Dir
@@ -85,15 +88,18 @@ func (p *Paths) read(raw string) gate.Path {
 	}
 	var out gate.Path
 	for _, spelling := range spellings(raw) {
-		abs, err := p.absolute(spelling)
-		if err != nil {
-			return gate.Path{Problem: err.Error()}
+		abs, problem := p.absolute(spelling)
+		if problem != "" {
+			out.Problem = problem
+		}
+		if abs == "" {
+			continue
 		}
 		clean := filepath.Clean(abs)
 		for _, way := range []string{clean, abs} { // a/link/../x: cleaned first, or walked as the kernel does
 			resolved, err := follow(way)
-			if err != nil {
-				return gate.Path{Problem: err.Error()}
+			if err != nil { // what is known of it still counts against it
+				out.Problem, resolved = err.Error(), clean
 			}
 			out.Readings = addReading(out.Readings, gate.Reading{Lexical: fold(clean), Resolved: fold(resolved)})
 		}
@@ -126,39 +132,46 @@ func spellings(raw string) []string {
 	return out
 }
 
-// absolute expands file://, ~ and relative paths; it does not clean.
-func (p *Paths) absolute(s string) (string, error) {
+// absolute expands file://, ~ and relative paths; it does not clean. Beside a problem, the path is the best guess at what
+// a careless server would open, "" when there is none.
+func (p *Paths) absolute(s string) (path, problem string) {
 	if len(s) >= 5 && strings.EqualFold(s[:5], "file:") {
 		u, err := url.Parse(s)
-		if err != nil || u.Opaque != "" || u.Host != "" && !strings.EqualFold(u.Host, "localhost") {
-			return "", errors.New("it is a file: URL that names no path on this machine")
+		switch {
+		case err != nil:
+			return "", "it is a file: URL that cannot be read"
+		case u.Opaque != "":
+			s, problem = filepath.FromSlash(u.Opaque), "it is a file: URL without a root"
+		case u.Host != "" && !strings.EqualFold(u.Host, "localhost"):
+			s, problem = filepath.FromSlash(u.Path), "it is a file: URL of another machine"
+		default:
+			s = filepath.FromSlash(u.Path)
 		}
-		s = filepath.FromSlash(u.Path)
 	}
 	if s == "~" || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, `~\`) {
 		home := p.UserHome
 		if home == "" {
 			var err error
 			if home, err = os.UserHomeDir(); err != nil {
-				return "", errors.New("it starts with ~ and there is no home directory")
+				return "", "it starts with ~ and there is no home directory"
 			}
 		}
-		return home + string(filepath.Separator) + s[1:], nil
+		return home + string(filepath.Separator) + s[1:], problem
 	}
 	if strings.HasPrefix(s, "~") {
-		return "", errors.New("it names another user's home directory")
+		return "", "it names another user's home directory"
 	}
 	if filepath.IsAbs(s) {
-		return s, nil
+		return s, problem
 	}
 	dir := p.Dir
 	if dir == "" {
 		var err error
 		if dir, err = os.Getwd(); err != nil {
-			return "", errors.New("it is relative and the working directory is gone")
+			return "", "it is relative and the working directory is gone"
 		}
 	}
-	return dir + string(filepath.Separator) + s, nil
+	return dir + string(filepath.Separator) + s, problem
 }
 
 // maxLinks is how many links are followed before a path counts as a loop, as in the kernel.

@@ -44,6 +44,15 @@ func tree(t *testing.T, entries ...string) string {
 	return root
 }
 
+func decoded(t *testing.T, s string) jsonrpc.Value {
+	t.Helper()
+	v, err := jsonrpc.Decode([]byte(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
 // TestConfinement: A73, A40, A80 and the seed's line. A path is inside only if every reading of it is.
 func TestConfinement(t *testing.T) {
 	root := tree(t, "out/", "out/sub/", "out/file", "outside/", "secret", "out/link -> ../outside", "out/abs -> /etc", "out/chain -> link",
@@ -101,7 +110,7 @@ func TestConfinement(t *testing.T) {
 		{"out", "out/" + strings.Repeat("x", 5000), gate.Deny},
 		{"out", "", gate.Deny},
 	} {
-		args := jsonrpc.Value{Kind: jsonrpc.Object, Members: []jsonrpc.Member{{Name: "path", Value: jsonrpc.Value{Kind: jsonrpc.String, Text: c.path}}}}
+		args := decoded(t, `{"path":`+string(jsonrpc.Quote(c.path))+`}`)
 		call := gate.Call{Args: args, Pin: gate.Pin{State: gate.PinHeld}}
 		rules := gate.NewRules(policy.Rule{WriteParams: []policy.Param{policy.MustParam("path")}, AllowedPathPrefixes: []string{c.prefix}}, "")
 		paths.resolve(&call, rules)
@@ -125,8 +134,7 @@ func TestGuardedPaths(t *testing.T) {
 		{"../home/%2ebouncer/x", gate.Deny}, {"./x", gate.Allow}, {"~/.bouncerx", gate.Allow}, {"https://x.example/.bouncer/", gate.Allow},
 		{"see " + guarded + "\nfor more", gate.Allow},
 	} {
-		args := jsonrpc.Value{Kind: jsonrpc.Object, Members: []jsonrpc.Member{{Name: "any", Value: jsonrpc.Value{Kind: jsonrpc.Array,
-			Elems: []jsonrpc.Value{{Kind: jsonrpc.String, Text: c.path}}}}}}
+		args := decoded(t, `{"any":[`+string(jsonrpc.Quote(c.path))+`]}`)
 		call := gate.Call{Args: args, Pin: gate.Pin{State: gate.PinHeld}}
 		paths.resolve(&call, gate.Rules{})
 		if got := gate.Decide(call, gate.Rules{}, nil); got.Verdict != c.want {

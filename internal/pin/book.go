@@ -120,10 +120,13 @@ func (b *Book) Definition(name string) (jsonrpc.Value, bool) {
 	return e.definition, true
 }
 
-// Tools returns the pinned definitions, in no particular order.
+// Tools returns the pinned definitions, in no particular order; nil before the first Pin.
 func (b *Book) Tools() []jsonrpc.Value {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !b.pinned {
+		return nil
+	}
 	out := make([]jsonrpc.Value, 0, len(b.tools))
 	for _, e := range b.tools {
 		out = append(out, e.definition)

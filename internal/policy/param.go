@@ -3,7 +3,9 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 )
@@ -82,62 +84,177 @@ func (p Param) Top() string {
 	return p.steps[0].name
 }
 
-// Selected is one scalar that a Param leads to, with the path that leads there ("attendees[1].email").
+// Selected is one scalar of a call, or one member name, which a server may read just as well: {to: {a@b: true}}.
 type Selected struct {
-	Path  string
-	Value jsonrpc.Value
+	Value  jsonrpc.Value // of a name: a String
+	IsName bool
+	way    *way
 }
 
-// Select returns every scalar under the path in args, in frame order; nothing when the path is absent. Lists are
-// walked whether or not the path says "[]", so that a server that takes one recipient or many is covered by "to".
-func (p Param) Select(args jsonrpc.Value) []Selected {
-	var out []Selected
-	walk(args, p.steps, "", &out)
-	return out
+// Spot tells one scalar or name of a call from every other: where it begins in the frame. A path cannot do that, since
+// names may be chosen to look like paths ({"a.b": 1, "a": {"b": 2}}).
+type Spot *byte
+
+// Spot returns where the scalar begins.
+func (s Selected) Spot() Spot {
+	if len(s.Value.Raw) == 0 {
+		panic("policy: a value that was not decoded")
+	}
+	return &s.Value.Raw[0]
 }
 
-func walk(v jsonrpc.Value, steps []step, at string, out *[]Selected) {
-	if v.Kind == jsonrpc.Array {
-		for i, e := range v.Elems {
-			walk(e, steps, fmt.Sprintf("%s[%d]", at, i), out)
+// way leads to a value, from its end. Paths are spelled out only when somebody looks: a long name over a long
+// list would fill the memory.
+type way struct {
+	outer *way
+	name  string
+	index int // of an element, from 1; 0 for a member
+}
+
+// shownName is how much of a name a path shows, and shownSteps how many of its last steps.
+const (
+	shownName  = 60
+	shownSteps = 12
+)
+
+// Path spells where the value stands: attendees[1].email. Names that could be taken for a path are quoted.
+func (s Selected) Path() string {
+	var steps []*way
+	for p := s.way; p != nil; p = p.outer {
+		if steps = append(steps, p); len(steps) > shownSteps {
+			break
 		}
-		return
+	}
+	var b strings.Builder
+	if len(steps) > shownSteps {
+		steps = steps[:shownSteps]
+		b.WriteString("...")
+	}
+	for _, p := range slices.Backward(steps) {
+		switch {
+		case p.index > 0:
+			fmt.Fprintf(&b, "[%d]", p.index-1)
+		case plainName(p.name) && b.Len() > 0:
+			b.WriteString("." + p.name)
+		case plainName(p.name):
+			b.WriteString(p.name)
+		default:
+			fmt.Fprintf(&b, "[%s]", quoteName(p.name))
+		}
+	}
+	if s.IsName {
+		return "a name in " + b.String()
+	}
+	return b.String()
+}
+
+func plainName(name string) bool {
+	return name != "" && len(name) <= shownName && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && r != '-' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
+func quoteName(name string) string {
+	cut := ""
+	if runes := []rune(name[:min(len(name), 4*shownName)]); len(runes) > shownName {
+		name, cut = string(runes[:shownName]), "..."
+	}
+	return strconv.QuoteToASCII(name) + cut
+}
+
+// Argument is the name of the argument that the value stands in.
+func (s Selected) Argument() string {
+	name := ""
+	for p := s.way; p != nil; p = p.outer {
+		name = p.name
+	}
+	return name
+}
+
+// Variant finds a member on the way that p takes whose name is not p's and folds to the same: {message: {To: ...}} for
+// message.to. It returns that name and p's own.
+func (p Param) Variant(args jsonrpc.Value, fold func(string) string) (name, own string, found bool) {
+	return variant(args, p.steps, fold)
+}
+
+func variant(v jsonrpc.Value, steps []step, fold func(string) string) (name, own string, found bool) {
+	for _, e := range v.Elems {
+		if name, own, found = variant(e, steps, fold); found {
+			return name, own, found
+		}
 	}
 	if len(steps) == 0 {
-		flatten(v, at, out)
-		return
+		return "", "", false
 	}
-	if inner, ok := v.Get(steps[0].name); ok {
-		walk(inner, steps[1:], join(at, steps[0].name), out)
+	for _, m := range v.Members {
+		if m.Name == steps[0].name {
+			if name, own, found = variant(m.Value, steps[1:], fold); found {
+				return name, own, found
+			}
+		} else if fold(m.Name) == fold(steps[0].name) {
+			return m.Name, steps[0].name, true
+		}
 	}
+	return "", "", false
 }
 
-// Leaves returns every scalar inside v, in frame order, each with its path from at.
-func Leaves(v jsonrpc.Value, at string) []Selected {
+// Select returns every scalar and member name under the path in args, in frame order; nothing when the path is absent.
+// Lists are walked whether or not the path says "[]", so that a server that takes one recipient or many is covered by
+// "to"; and where the path goes on below a scalar, the scalar is selected: a server that takes an object or a plain
+// address for attendees is covered by "attendees.email".
+func (p Param) Select(args jsonrpc.Value) []Selected {
 	var out []Selected
-	flatten(v, at, &out)
+	if len(p.steps) == 0 {
+		return Leaves(args)
+	}
+	walk(args, p.steps, nil, &out)
 	return out
 }
 
-func flatten(v jsonrpc.Value, at string, out *[]Selected) {
+func walk(v jsonrpc.Value, steps []step, at *way, out *[]Selected) {
+	switch {
+	case v.Kind == jsonrpc.Array:
+		for i, e := range v.Elems {
+			walk(e, steps, &way{outer: at, index: i + 1}, out)
+		}
+	case len(steps) == 0 || v.Kind != jsonrpc.Object:
+		flatten(v, at, out)
+	default:
+		if inner, ok := v.Get(steps[0].name); ok {
+			walk(inner, steps[1:], &way{outer: at, name: steps[0].name}, out)
+		}
+	}
+}
+
+// Leaves returns every scalar and member name of a call, in frame order.
+func Leaves(args jsonrpc.Value) []Selected {
+	var out []Selected
+	flatten(args, nil, &out)
+	return out
+}
+
+// LeavesOf is Leaves of one argument.
+func LeavesOf(m jsonrpc.Member) []Selected {
+	var out []Selected
+	flatten(m.Value, &way{name: m.Name}, &out)
+	return out
+}
+
+func flatten(v jsonrpc.Value, at *way, out *[]Selected) {
 	switch v.Kind {
 	case jsonrpc.Array:
 		for i, e := range v.Elems {
-			flatten(e, fmt.Sprintf("%s[%d]", at, i), out)
+			flatten(e, &way{outer: at, index: i + 1}, out)
 		}
 	case jsonrpc.Object:
 		for _, m := range v.Members {
-			flatten(m.Value, join(at, m.Name), out)
+			here := &way{outer: at, name: m.Name}
+			name := jsonrpc.Value{Kind: jsonrpc.String, Text: m.Name, Raw: m.NameRaw}
+			*out = append(*out, Selected{Value: name, IsName: true, way: here})
+			flatten(m.Value, here, out)
 		}
 	case jsonrpc.Null:
 	default:
-		*out = append(*out, Selected{at, v})
+		*out = append(*out, Selected{Value: v, way: at})
 	}
-}
-
-func join(at, name string) string {
-	if at == "" {
-		return name
-	}
-	return at + "." + name
 }

@@ -59,7 +59,7 @@ type ArgValues struct {
 }
 
 // Server is whom a rule is for: the name in the client's config, the packages and command that the user configured
-// (trusted to name the server), and what the server says of itself (may only tighten, DESIGN section 6).
+// (trusted to name the server), and what the server says of itself (may only tighten).
 type Server struct {
 	Name     string
 	Identity []string // package names and command base names found in the configured command line
@@ -83,15 +83,15 @@ func ToolOf(definition jsonrpc.Value) Tool {
 // Sweep returns every scalar of a call that may be a destination when the declared sinks show none: all but what a
 // pack has looked at and called content. Content never holds a declared sink.
 func (r Rule) Sweep(args jsonrpc.Value) []Selected {
-	content := map[string]bool{}
+	content := map[Spot]bool{}
 	for _, p := range r.Content {
 		for _, s := range p.Select(args) {
-			content[s.Path] = true
+			content[s.Spot()] = true
 		}
 	}
 	var out []Selected
-	for _, s := range Leaves(args, "") {
-		if !content[s.Path] {
+	for _, s := range Leaves(args) {
+		if !content[s.Spot()] {
 			out = append(out, s)
 		}
 	}

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,8 +136,12 @@ func TestPrefixesAlwaysConfine(t *testing.T) {
 		}
 	}
 	all := policy.EveryArgument.Select(policytest.Value(t, `{"a":"x","b":{"c":["y"]}}`))
-	if len(all) != 2 || all[0].Path != "a" || all[1].Path != "b.c[0]" {
-		t.Errorf("every argument is %+v", all)
+	var paths []string
+	for _, s := range all {
+		paths = append(paths, s.Path())
+	}
+	if want := []string{"a name in a", "a", "a name in b", "a name in b.c", "b.c[0]"}; !slices.Equal(paths, want) {
+		t.Errorf("every argument is %q, want %q", paths, want)
 	}
 }
 

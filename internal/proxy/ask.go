@@ -15,12 +15,12 @@ func (p *Proxy) ask(f *inflight, frame []byte, o *judge.Outcome) {
 	ctx, stop := context.WithCancel(p.ctx)
 	p.mu.Lock()
 	f.stop = stop
-	open := p.inflight[f.id.Key()] == f
+	open := p.inflight[f.key] == f
 	p.mu.Unlock()
 	if !open { // the server went away meanwhile, and the client has its answer
 		stop()
 	}
-	p.spawn(func() {
+	settle := func() {
 		defer stop()
 		p.cfg.Judge.Settle(ctx, o, dialogue{p, f.modern})
 		if o.Decision.Verdict == gate.Allow {
@@ -28,7 +28,11 @@ func (p *Proxy) ask(f *inflight, frame []byte, o *judge.Outcome) {
 		} else {
 			p.deny(f, o)
 		}
-	})
+	}
+	if !p.spawn(settle) { // the session is over; the log still gets the outcome
+		stop()
+		settle()
+	}
 }
 
 // dialogue asks through the client's own form (elicitation/create, protocol versions up to 2025-11-25).

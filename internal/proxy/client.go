@@ -26,10 +26,15 @@ const (
 func (p *Proxy) readClient() {
 	frames := jsonrpc.NewReader(p.clientIn, p.cfg.Limit)
 	for {
+		if !frames.More() { // the next read may wait, so what was decided goes out now
+			p.flush()
+		}
 		frame, err := frames.Next()
 		var large *jsonrpc.TooLargeError
 		var cut *jsonrpc.UnterminatedError
+		done, _ := p.over()
 		switch {
+		case err == nil && done: // read on, so that the client can finish writing, but judge nothing: nobody would answer
 		case err == nil:
 			p.fromClient(frame)
 		case errors.As(err, &large):
@@ -83,6 +88,7 @@ func (p *Proxy) handle(msg jsonrpc.Message, b *batch) {
 // refuse answers a frame that is not forwarded because it has no single reading. Without an id there is nobody to
 // answer; the log has it in both cases.
 func (p *Proxy) refuse(id jsonrpc.ID, code int, reason string, b *batch) {
+	p.flush()
 	p.cfg.Judge.Refuse("", reason, p.peer.client())
 	if !id.IsZero() {
 		p.reply(&inflight{batch: b}, jsonrpc.ErrorFrame(id, code, "[bouncer blocked] "+reason))
@@ -90,7 +96,11 @@ func (p *Proxy) refuse(id jsonrpc.ID, code int, reason string, b *batch) {
 }
 
 func (p *Proxy) request(msg jsonrpc.Message, b *batch) {
-	f := &inflight{id: msg.ID, method: msg.Method, batch: b}
+	f := &inflight{id: msg.ID, key: msg.ID.Key(), method: msg.Method, batch: b}
+	if _, gone := p.over(); gone {
+		p.reply(f, jsonrpc.ErrorFrame(f.id, codeGone, "[bouncer] the server "+p.cfg.Name+" has ended"))
+		return
+	}
 	if msg.Method == methodCall {
 		p.call(msg, f)
 		return
@@ -106,6 +116,7 @@ func (p *Proxy) request(msg jsonrpc.Message, b *batch) {
 	if msg.Method == methodInit {
 		p.peer.initialize(msg.Params)
 	}
+	p.flush()
 	p.forward(f, msg.Raw)
 }
 
@@ -129,18 +140,18 @@ func (p *Proxy) call(msg jsonrpc.Message, f *inflight) {
 	if p.hold(f, msg.Raw) {
 		return
 	}
-	p.decide(f, msg.Raw, call)
+	p.decide(f, msg.Raw, call, p.cfg.Judge.DecideLater, p.forwardLater)
 }
 
 // decide has the call judged and does what the verdict says. frame is only valid until decide returns.
-func (p *Proxy) decide(f *inflight, frame []byte, call jsonrpc.Call) {
-	o := p.cfg.Judge.Decide(judge.Request{Tool: call.Name, Args: call.Arguments, Client: p.peer.client()})
+func (p *Proxy) decide(f *inflight, frame []byte, call jsonrpc.Call, judged func(judge.Request) *judge.Outcome, allowed func(*inflight, []byte, *judge.Outcome)) {
+	o := judged(judge.Request{Tool: call.Name, Args: call.Arguments, Client: p.peer.client()})
 	p.mu.Lock()
 	f.call = o.ID
 	p.mu.Unlock()
 	switch o.Decision.Verdict {
 	case gate.Allow:
-		p.forward(f, frame)
+		allowed(f, frame, o)
 	case gate.Ask:
 		p.ask(f, bytes.Clone(frame), o)
 	default:
@@ -148,10 +159,76 @@ func (p *Proxy) decide(f *inflight, frame []byte, call jsonrpc.Call) {
 	}
 }
 
+// forwardNow is forward for calls whose verdict is in the log.
+func (p *Proxy) forwardNow(f *inflight, frame []byte, _ *judge.Outcome) { p.forward(f, frame) }
+
+// pending is an allowed call that leaves with the next flush.
+type pending struct {
+	f       *inflight
+	frame   []byte
+	outcome *judge.Outcome
+}
+
+// maxPending is how many bytes of calls may wait for others to leave with.
+const maxPending = 64 << 10
+
+// forwardLater keeps an allowed call until the client's next frame would have to be waited for. A client that has many
+// calls in flight writes them together; one write to the log and one to the server for all of them is most of what a
+// relay can save.
+func (p *Proxy) forwardLater(f *inflight, frame []byte, o *judge.Outcome) {
+	p.pending = append(p.pending, pending{f, frame, o}) // the frame stays valid: no read comes before the flush
+	size := 0
+	for _, each := range p.pending {
+		size += len(each.frame)
+	}
+	if size > maxPending {
+		p.flush()
+	}
+}
+
+// flush sends the pending calls: their verdicts to the log first, then all of them to the server.
+func (p *Proxy) flush() {
+	if len(p.pending) == 0 {
+		return
+	}
+	calls := p.pending
+	p.pending = p.pending[:0]
+	if err := p.cfg.Judge.Flush(); err != nil {
+		for _, c := range calls {
+			c.outcome.Unlogged()
+			p.deny(c.f, c.outcome)
+		}
+		return
+	}
+	if len(calls) == 1 {
+		p.forward(calls[0].f, calls[0].frame)
+		return
+	}
+	var out []byte
+	var sent []*inflight
+	p.mu.Lock()
+	for _, c := range calls {
+		if p.inflight[c.f.key] != c.f { // cancelled meanwhile
+			continue
+		}
+		c.f.sent = true
+		sent = append(sent, c.f)
+		out = append(append(out, c.frame...), '\n')
+	}
+	gone := p.gone
+	p.mu.Unlock()
+	if len(out) == 0 || !gone && p.server.write(out[:len(out)-1]) == nil {
+		return
+	}
+	for _, f := range sent {
+		p.unsent(f)
+	}
+}
+
 // forward sends a request of the client to the server, as the bytes it came in.
 func (p *Proxy) forward(f *inflight, frame []byte) {
 	p.mu.Lock()
-	if p.inflight[f.id.Key()] != f { // cancelled while it was decided
+	if p.inflight[f.key] != f { // cancelled while it was decided
 		p.mu.Unlock()
 		return
 	}
@@ -163,6 +240,11 @@ func (p *Proxy) forward(f *inflight, frame []byte) {
 			return
 		}
 	}
+	p.unsent(f)
+}
+
+// unsent answers a request that the server did not take.
+func (p *Proxy) unsent(f *inflight) {
 	if p.drop(f) {
 		p.reply(f, jsonrpc.ErrorFrame(f.id, codeGone, "[bouncer] the server "+p.cfg.Name+" takes no more requests"))
 	}
@@ -182,6 +264,7 @@ func (p *Proxy) notification(msg jsonrpc.Message) {
 	case msg.Method == methodCancelled:
 		p.cancelled(msg)
 	default:
+		p.flush()
 		p.server.write(msg.Raw)
 		if msg.Method == methodInited {
 			if p.peer.hasTools() {
@@ -192,26 +275,29 @@ func (p *Proxy) notification(msg jsonrpc.Message) {
 }
 
 // cancelled relays a cancellation to the server only if the server has the request. A call that waits for a decision
-// is dropped: it is never forwarded and gets no response (B17).
+// is dropped: it is never forwarded and gets no response (B17). One that came in a batch is out of it either way, since
+// the other answers must not wait for one that nobody owes.
 func (p *Proxy) cancelled(msg jsonrpc.Message) {
 	id := requestID(msg.Params)
 	p.mu.Lock()
 	f := p.inflight[id.Key()]
-	held := f != nil && !f.sent
-	if held {
+	if f == nil {
+		p.mu.Unlock()
+		return
+	}
+	sent, first := f.sent, !f.void
+	f.void = true
+	if !sent || f.batch != nil {
 		p.dropLocked(f)
-		if f.stop != nil {
-			f.stop()
-		}
+	}
+	if f.stop != nil {
+		f.stop()
 	}
 	p.mu.Unlock()
-	switch {
-	case f == nil:
-	case held:
-		if f.batch != nil {
-			f.batch.add(p, nil)
-		}
-	default:
+	if f.batch != nil && first {
+		f.batch.add(p, nil)
+	}
+	if sent {
 		p.server.write(msg.Raw)
 	}
 }
@@ -221,6 +307,7 @@ func (p *Proxy) response(msg jsonrpc.Message) {
 	waiting, own := p.answered(msg.ID)
 	switch {
 	case !own:
+		p.flush()
 		p.server.write(msg.Raw)
 	case waiting != nil:
 		waiting <- bytes.Clone(msg.Result)

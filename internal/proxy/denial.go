@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/gate"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/judge"
@@ -28,13 +29,22 @@ func explain(o *judge.Outcome) string {
 	}
 	for _, found := range o.Decision.Findings {
 		if j := found.Judged; j != nil && found.Verdict == gate.Deny && j.Seen != nil {
-			fmt.Fprintf(&b, "\n%s was first seen in what server %q wrote: %s %s, %s", j.Param, j.Seen.Source.Server, j.Seen.Source.Tool, j.Seen.Source.Kind, j.Seen.Field)
+			fmt.Fprintf(&b, "\n%s was first seen in what server %q wrote: %s %s", j.Param, j.Seen.Source.Server, destination.Visible(j.Seen.Source.Tool, 60), j.Seen.Source.Kind)
+			if plainField(j.Seen.Field) {
+				b.WriteString(", " + j.Seen.Field)
+			}
 		}
 	}
 	if o.Decision.Contract == gate.SinkGate {
 		b.WriteString("\nhint: a person can vouch for it under trusted_destinations of this tool in the policy file")
 	}
 	return b.String()
+}
+
+// plainField reports a field whose names are no sentences: the names in a server's answer are its own words, and would
+// stand here as if they were Bouncer's.
+func plainField(field string) bool {
+	return len(field) <= 60 && strings.Trim(field, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.[]") == ""
 }
 
 // requestID reads the request that a notifications/cancelled names. The zero ID when there is none.

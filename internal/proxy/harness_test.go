@@ -1,7 +1,6 @@
 package proxy_test
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -108,84 +107,6 @@ func head(all []string) string {
 	return b.String()
 }
 
-// side is the client or the server of a scripted session. What it writes never waits for the other side to read, and
-// what it is sent is always read at once (unless paused), so that whatever hangs is the relay.
-type side struct {
-	got    *lines
-	out    chan string
-	closed sync.Once
-	pause  chan struct{} // the side reads once this is closed
-	auto   func(*side, jsonrpc.Message)
-}
-
-func newSide(from io.Reader, to io.WriteCloser, speaker jsonrpc.Side, auto func(*side, jsonrpc.Message), paused bool) *side {
-	s := &side{got: newLines(), out: make(chan string, 1<<17), pause: make(chan struct{}), auto: auto}
-	if !paused {
-		close(s.pause)
-	}
-	go func() {
-		defer to.Close()
-		for frame := range s.out {
-			if _, err := io.WriteString(to, frame); err != nil {
-				for range s.out {
-				}
-			}
-		}
-	}()
-	go func() {
-		<-s.pause
-		r := bufio.NewReaderSize(from, 1<<16)
-		for {
-			line, err := r.ReadString('\n')
-			if line != "" {
-				line = strings.TrimSuffix(line, "\n")
-				s.got.add(line)
-				if msg, bad := jsonrpc.Parse([]byte(line), speaker); bad == nil && s.auto != nil {
-					s.auto(s, msg)
-				}
-			}
-			if err != nil {
-				s.got.end()
-				return
-			}
-		}
-	}()
-	return s
-}
-
-func (s *side) send(frames ...string) {
-	for _, f := range frames {
-		s.out <- f + "\n"
-	}
-}
-
-// cut writes bytes without a newline.
-func (s *side) cut(text string) { s.out <- text }
-
-func (s *side) hangUp() { s.closed.Do(func() { close(s.out) }) }
-
-// response waits for the response to an id as it is spelled.
-func (s *side) response(t *testing.T, id string) string {
-	t.Helper()
-	return s.got.wait(t, "response to "+id, func(line string) bool { return answers(line, id) })
-}
-
-func answers(line, id string) bool {
-	msg, bad := jsonrpc.Parse([]byte(line), jsonrpc.FromServer)
-	return bad == nil && msg.Shape == jsonrpc.Response && msg.ID.String() == id
-}
-
-// request waits for a request of this method that is not one of the relay's own lists.
-func (s *side) request(t *testing.T, method string) jsonrpc.Message {
-	t.Helper()
-	line := s.got.wait(t, "a "+method, func(line string) bool {
-		msg, bad := jsonrpc.Parse([]byte(line), jsonrpc.FromServer)
-		return bad == nil && msg.Shape != jsonrpc.Response && msg.Method == method
-	})
-	msg, _ := jsonrpc.Parse([]byte(line), jsonrpc.FromServer)
-	return msg
-}
-
 // memLog is an audit log in memory.
 type memLog struct {
 	mu      sync.Mutex
@@ -232,16 +153,18 @@ send: {exfiltrating: true, sink_params: [to], trusted_destinations: [bob@trusted
 )
 
 type options struct {
-	version     string // what the server negotiates; "" is 2025-11-25
-	capability  string // the client's elicitation capability; "" is {}, "none" leaves it out
-	raw         bool   // neither handshake nor answers: the test plays both sides
-	mute        bool   // the client reads nothing until it is told to
-	server      func(s *side, msg jsonrpc.Message) bool
+	version     string                                  // what the server negotiates; "" is 2025-11-25
+	capability  string                                  // the client's elicitation capability; "" is {}, "none" leaves it out
+	raw         bool                                    // neither handshake nor answers: the test plays both sides
+	mute        bool                                    // the client reads nothing until it is told to
+	server      func(s *side, msg jsonrpc.Message) bool // takes a frame before the scripted server does
+	person      func(s *side, msg jsonrpc.Message)      // sees every frame that the client gets
 	limit       int
 	askFor      time.Duration
 	listFor     time.Duration
 	rules       string
 	onPinned    func([]jsonrpc.Value)
+	closing     func() // called after the server's input was closed
 	noHandshake bool
 }
 
@@ -277,9 +200,14 @@ func start(t *testing.T, o options) *rig {
 	psIn, psOut := io.Pipe()
 	r.pipes = [4]*io.PipeReader{cIn, pcIn, sIn, psIn}
 	p := proxy.New(proxy.Config{Name: "srv", Judge: j, Session: store, Pins: r.pins, Limit: o.limit, AskFor: o.askFor,
-		ListFor: o.listFor, Problem: problem, OnPinned: o.onPinned, CloseUpstream: func() { psOut.Close() }},
+		ListFor: o.listFor, Problem: problem, OnPinned: o.onPinned, CloseUpstream: func() {
+			psOut.Close()
+			if o.closing != nil {
+				o.closing()
+			}
+		}},
 		proxy.Pipe{In: cIn, Out: pcOut}, proxy.Pipe{In: sIn, Out: psOut})
-	r.client = newSide(pcIn, cOut, jsonrpc.FromServer, nil, o.mute)
+	r.client = newSide(pcIn, cOut, jsonrpc.FromServer, o.person, o.mute)
 	r.server = newSide(psIn, sOut, jsonrpc.FromClient, r.serve(o), false)
 	go func() { r.ended <- p.Run(); pcOut.Close() }()
 	if !o.raw && !o.noHandshake {
@@ -288,6 +216,7 @@ func start(t *testing.T, o options) *rig {
 	t.Cleanup(func() { // a failed test must not leave goroutines in a pipe
 		r.client.hangUp()
 		r.server.hangUp()
+		r.client.unmute()
 		for _, p := range r.pipes {
 			p.CloseWithError(io.ErrClosedPipe)
 		}

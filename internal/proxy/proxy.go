@@ -64,6 +64,8 @@ type Proxy struct {
 	asks     map[string]chan<- []byte         // Bouncer's own requests to the client; nil once nobody waits
 	gone     bool                             // the server is gone: nothing is forwarded any more
 	closed   bool                             // Run is about to return: no new task starts
+	ended    bool                             // the client has nothing more to say
+	pending  []pending                        // decided calls that leave together; readClient's alone
 
 	peer  peer
 	tools toolList
@@ -73,6 +75,7 @@ type Proxy struct {
 // inflight is one request of the client that has no response yet.
 type inflight struct {
 	id     jsonrpc.ID
+	key    string // id.Key()
 	method string
 	tool   string // for tools/call
 	call   string // its audit id
@@ -80,6 +83,7 @@ type inflight struct {
 	batch  *batch // the array that it came in, whose responses go back as one; nil for most
 	stop   context.CancelFunc
 	sent   bool // the server has it; false while it waits for a decision
+	void   bool // the client cancelled it after it was sent: whatever becomes of it, no answer is owed
 }
 
 // New returns a Proxy over two pipes.
@@ -104,6 +108,7 @@ func New(cfg Config, client, server Pipe) *Proxy {
 		inflight: map[string]*inflight{}, hidden: map[string]func(jsonrpc.Message){}, asks: map[string]chan<- []byte{},
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.tools.idle.L = &p.tools.mu
 	return p
 }
 
@@ -126,20 +131,19 @@ func (p *Proxy) Abandon() {
 // Run relays until both sides are done. It returns nil when the client ended the session, ErrServerGone when the
 // server did, and it never returns while something of this session could still be written.
 func (p *Proxy) Run() error {
-	clientDone := make(chan struct{})
 	go func() {
-		defer close(clientDone)
 		p.readClient()
-		p.cancel() // nobody is left to answer a question
+		p.mu.Lock()
+		p.ended = true
+		p.mu.Unlock()
+		p.cancel()     // nobody is left to answer a question
+		p.tools.wait() // calls that wait for the tool list still go (B49)
 		p.cfg.CloseUpstream()
 	}()
 	p.readServer()
-	ended := false
-	select {
-	case <-clientDone:
-		ended = true
-	default:
-	}
+	p.mu.Lock()
+	ended := p.ended
+	p.mu.Unlock()
 	p.serverGone()
 	p.cancel()
 	p.mu.Lock()
@@ -178,7 +182,9 @@ func (p *Proxy) answerAll(code int, reason string) {
 	}
 	p.mu.Unlock()
 	for _, f := range open {
-		p.reply(f, jsonrpc.ErrorFrame(f.id, code, reason))
+		if !f.void {
+			p.reply(f, jsonrpc.ErrorFrame(f.id, code, reason))
+		}
 	}
 }
 
@@ -203,10 +209,10 @@ func (p *Proxy) reply(f *inflight, frame []byte) {
 func (p *Proxy) open(f *inflight) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, taken := p.inflight[f.id.Key()]; taken {
+	if _, taken := p.inflight[f.key]; taken {
 		return false
 	}
-	p.inflight[f.id.Key()] = f
+	p.inflight[f.key] = f
 	return true
 }
 
@@ -218,29 +224,37 @@ func (p *Proxy) drop(f *inflight) bool {
 }
 
 func (p *Proxy) dropLocked(f *inflight) bool {
-	if p.inflight[f.id.Key()] != f {
+	if p.inflight[f.key] != f {
 		return false
 	}
-	delete(p.inflight, f.id.Key())
+	delete(p.inflight, f.key)
 	return true
 }
 
-// spawn runs task beside the relay. After the session's end it does not run: there is nobody left to write to.
-func (p *Proxy) spawn(task func()) {
+// spawn runs task beside the relay, and reports whether it did: after the session's end there is nobody left to write to.
+func (p *Proxy) spawn(task func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return
+		return false
 	}
 	p.tasks.Add(1)
 	go func() {
 		defer p.tasks.Done()
 		task()
 	}()
+	return true
+}
+
+// over reports whether the session is: done that nothing is judged any more, gone that nothing is forwarded.
+func (p *Proxy) over() (done, gone bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed, p.gone
 }
 
 func (p *Proxy) isOpen(f *inflight) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.inflight[f.id.Key()] == f
+	return p.inflight[f.key] == f
 }

@@ -40,13 +40,10 @@ func oddities() []exchange {
 func TestRawGolden(t *testing.T) {
 	r := start(t, options{})
 	r.pinned()
-	c0, s0 := len(r.client.got.list()), len(r.server.got.list())
-	_ = c0
 	var fromClient, fromServer []string
 	say := func(frame string) { fromClient = append(fromClient, frame); r.client.send(frame) }
 	answer := func(frame string) { fromServer = append(fromServer, frame); r.server.send(frame) }
 	r.server.auto = nil // from here on the test is the server
-	_ = s0
 
 	all := oddities()
 	for _, x := range all {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"errors"
+	"strings"
 
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/provenance"
@@ -13,6 +14,9 @@ func (p *Proxy) readServer() {
 	frames := jsonrpc.NewReader(p.serverIn, p.cfg.Limit)
 	first := true
 	for {
+		if !frames.More() { // the next read may wait, so what was observed goes out now
+			p.client.release()
+		}
 		frame, err := frames.Next()
 		var large *jsonrpc.TooLargeError
 		var cut *jsonrpc.UnterminatedError
@@ -25,13 +29,13 @@ func (p *Proxy) readServer() {
 		case errors.As(err, &large):
 			bad := &jsonrpc.Error{Code: codeTooLarge, Reason: large.Error(), ID: large.ID, Response: large.IsResponse}
 			if !p.fail(bad) {
-				p.cfg.Problem("%s wrote what cannot be relayed: %s", p.cfg.Name, bad.Reason)
+				p.problem("%s wrote what cannot be relayed: %s", p.cfg.Name, bad.Reason)
 			}
 		case errors.As(err, &cut):
 			if _, bad := jsonrpc.Parse(cut.Frame, jsonrpc.FromServer); bad == nil {
 				p.fromServer(cut.Frame) // whole, but for its newline
 			} else {
-				p.cfg.Problem("%s ended inside a line", p.cfg.Name)
+				p.problem("%s ended inside a line", p.cfg.Name)
 			}
 			return
 		default:
@@ -47,9 +51,13 @@ func (p *Proxy) fromServer(frame []byte) {
 		p.relay(msg)
 	case bad.Batch:
 		elements, bad := jsonrpc.SplitBatch(frame)
-		if bad != nil { // some of the open requests were answered in it, and nobody can say which
-			p.noise.report(p.cfg, frame)
+		if bad != nil && bad.Code == codeInvalid && bytes.Contains(frame, []byte(`"jsonrpc"`)) { // some open requests were answered in it, and nobody can say which
+			p.noiseLine(frame)
 			p.answerAll(codeGarbled, "[bouncer] "+p.cfg.Name+" sent a batch of answers that cannot be read: "+bad.Reason)
+			return
+		}
+		if bad != nil { // a log line that starts with a bracket
+			p.noiseLine(frame)
 			return
 		}
 		for _, element := range elements {
@@ -58,19 +66,15 @@ func (p *Proxy) fromServer(frame []byte) {
 	default:
 		bad.Code = codeGarbled
 		if !p.fail(bad) {
-			p.noise.report(p.cfg, frame)
+			p.noiseLine(frame)
 		}
 	}
 }
 
-// fail gives whoever waits for a frame that cannot be relayed an error in its place: the client, when it was an answer,
-// else the server itself. It reports whether somebody waits.
+// fail gives the client an error in place of an answer that cannot be relayed. It reports whether there was a request to
+// answer.
 func (p *Proxy) fail(bad *jsonrpc.Error) bool {
-	if bad.ID.IsZero() {
-		return false
-	}
-	if !bad.Response {
-		p.spawn(func() { p.server.write(jsonrpc.ErrorFrame(bad.ID, codeInvalid, "[bouncer] "+bad.Reason)) })
+	if !bad.Response || bad.ID.IsZero() {
 		return false
 	}
 	if done := p.takeHidden(bad.ID); done != nil {
@@ -81,7 +85,7 @@ func (p *Proxy) fail(bad *jsonrpc.Error) bool {
 	if f == nil {
 		return false
 	}
-	p.cfg.Problem("%s answered %s with what cannot be relayed: %s", p.cfg.Name, f.method, bad.Reason)
+	p.problem("%s answered %s with what cannot be relayed: %s", p.cfg.Name, f.method, bad.Reason)
 	p.reply(f, jsonrpc.ErrorFrame(f.id, bad.Code, "[bouncer] the answer of "+p.cfg.Name+" cannot be relayed: "+bad.Reason))
 	return true
 }
@@ -117,9 +121,7 @@ func (p *Proxy) relay(msg jsonrpc.Message) {
 	if msg.Shape == jsonrpc.Request {
 		kind = "request"
 	}
-	if msg.Params != nil {
-		p.cfg.Session.Observe(provenance.Source{Server: p.cfg.Name, Tool: msg.Method, Kind: kind}, msg.Params)
-	}
+	p.cfg.Session.Observe(provenance.Source{Server: p.cfg.Name, Tool: knownMethod(msg.Method), Kind: kind}, msg.Raw)
 	if msg.Shape == jsonrpc.Notification && msg.Method == "notifications/tools/list_changed" {
 		p.listChanged()
 	}
@@ -137,9 +139,10 @@ func (p *Proxy) relayResponse(msg jsonrpc.Message) {
 	f := p.take(msg.ID)
 	if f == nil { // a second answer, or one to a question that nobody asked (B25)
 		if !msg.ID.IsZero() || msg.Error == nil {
-			p.cfg.Problem("%s answered an id that is not open; the answer is dropped", p.cfg.Name)
+			p.problem("%s answered an id that is not open; the answer is dropped", p.cfg.Name)
 			return
 		}
+		p.cfg.Session.Observe(provenance.Source{Server: p.cfg.Name, Kind: "error"}, msg.Raw)
 		p.client.write(msg.Raw) // "I could not read what you sent": it names no request
 		return
 	}
@@ -157,7 +160,7 @@ func (p *Proxy) relayResponse(msg jsonrpc.Message) {
 		f.batch.add(p, bytes.Clone(msg.Raw))
 		return
 	}
-	p.client.write(msg.Raw)
+	p.client.hold(msg.Raw)
 }
 
 // kinds says what sort of text the answer to a method is, for evidence.
@@ -175,12 +178,24 @@ func (p *Proxy) observe(f *inflight, msg jsonrpc.Message) {
 	if src.Tool == "" {
 		src.Tool = f.method
 	}
+	payload := msg.Result
 	if msg.Error != nil { // an error's text is read by the model like any other (A65)
-		src.Kind = "error"
-		p.cfg.Session.Observe(src, msg.Error)
-		return
+		src.Kind, payload = "error", msg.Error
 	}
-	p.cfg.Session.Observe(src, msg.Result)
+	if msg.Extra { // what stands beside the result may be shown too
+		payload = msg.Raw
+	}
+	p.cfg.Session.Observe(src, payload)
+}
+
+// knownMethod keeps a server from writing into evidence: a method that is none of the protocol's is named in general.
+func knownMethod(method string) string {
+	for _, known := range []string{"notifications/", "sampling/createMessage", "elicitation/create", "roots/list", "ping", "tasks/"} {
+		if rest, ok := strings.CutPrefix(method, known); ok && len(rest) < 40 && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyz_/") == "" {
+			return method
+		}
+	}
+	return "a message of its own"
 }
 
 // toreDown closes a subscriptions/listen that the server ended: in 2026-07-28 it gets no response.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/provenance"
 )
@@ -15,6 +16,7 @@ import (
 // order.
 type toolList struct {
 	mu      sync.Mutex
+	idle    sync.Cond       // signalled when no run is under way and nothing is held
 	listing *listing        // the run that is under way; nil when none
 	again   bool            // the list changed during it
 	rounds  int             // runs in a row that the list changed during
@@ -63,7 +65,10 @@ func (p *Proxy) startLocked() {
 	run.timer = time.AfterFunc(p.cfg.ListFor, func() {
 		p.finish(run, "the server did not list its tools within "+p.cfg.ListFor.String())
 	})
-	p.spawn(func() { p.page(run, "") }) // not on the goroutine that reads the server: it may have to be read first
+	if !p.spawn(func() { p.page(run, "") }) { // not on the goroutine that reads the server: it may have to be read first
+		run.timer.Stop()
+		p.tools.abandonLocked()
+	}
 }
 
 // listChanged is list for a change that the server announced: until the new list was compared, nothing is forwarded.
@@ -72,6 +77,27 @@ func (p *Proxy) listChanged() {
 		p.cfg.Pins.Lose()
 		p.list()
 	}
+}
+
+// abandonLocked gives up what waits: the session is over, and everything open was answered.
+func (t *toolList) abandonLocked() {
+	t.held, t.bytes, t.listing = nil, 0, nil
+	t.idle.Broadcast()
+}
+
+// wait returns when no run is under way and nothing is held. A run ends by itself: it has a time limit.
+func (t *toolList) wait() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.listing != nil || len(t.held) > 0 {
+		t.idle.Wait()
+	}
+}
+
+func (t *toolList) current(run *listing) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.listing == run
 }
 
 func (t *toolList) running() bool {
@@ -106,6 +132,9 @@ func (p *Proxy) page(run *listing, cursor string) {
 
 // paged takes one page of the list, on the goroutine that reads the server.
 func (p *Proxy) paged(run *listing, msg jsonrpc.Message) {
+	if !p.tools.current(run) { // its time is over
+		return
+	}
 	if msg.Result == nil {
 		p.finish(run, "the server did not answer tools/list with a list")
 		return
@@ -162,10 +191,10 @@ func (p *Proxy) finish(run *listing, problem string) {
 		p.pinLocked(run.tools)
 	} else {
 		p.cfg.Pins.Lose()
-		p.cfg.Problem("the tools of %s are not pinned: %s", p.cfg.Name, problem)
+		p.problem("the tools of %s are not pinned: %s", p.cfg.Name, problem)
 	}
-	if !p.againLocked() {
-		p.spawn(p.release)
+	if !p.againLocked() && !p.spawn(p.release) {
+		t.abandonLocked()
 	}
 }
 
@@ -197,7 +226,7 @@ func (p *Proxy) pinLocked(tools []jsonrpc.Value) {
 
 func (p *Proxy) warnChanged(names []string) {
 	if len(names) > 0 {
-		p.cfg.Problem("%s changed the definition of %s; calls to it are denied", p.cfg.Name, strings.Join(names, ", "))
+		p.problem("%s changed the definition of %s; calls to it are denied", p.cfg.Name, destination.Visible(strings.Join(names, ", "), 300))
 	}
 }
 
@@ -212,6 +241,7 @@ func (p *Proxy) release() {
 		}
 		if len(t.held) == 0 {
 			t.held, t.bytes, t.rounds, t.listing = nil, 0, 0, nil
+			t.idle.Broadcast()
 			t.mu.Unlock()
 			return
 		}
@@ -224,7 +254,7 @@ func (p *Proxy) release() {
 		}
 		if msg, bad := jsonrpc.Parse(next.frame, jsonrpc.FromClient); bad == nil {
 			if call, bad := msg.ToolCall(); bad == nil {
-				p.decide(next.f, next.frame, call)
+				p.decide(next.f, next.frame, call, p.cfg.Judge.Decide, p.forwardNow)
 			}
 		}
 	}
@@ -237,6 +267,9 @@ func (p *Proxy) hold(f *inflight, frame []byte) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.listing == nil && p.cfg.Pins.Known() {
+		return false
+	}
+	if _, gone := p.over(); gone {
 		return false
 	}
 	if t.bytes+len(frame) > maxHeld {
@@ -258,8 +291,8 @@ func (p *Proxy) listed(result []byte) string {
 		return "it has no single reading: " + err.Error()
 	}
 	tools, ok := toolsOf(v)
-	if !ok {
-		return ""
+	if !ok { // a nameless entry among the tools must not hide the others from the comparison
+		return "it is no list of named tools"
 	}
 	t := &p.tools
 	t.mu.Lock()

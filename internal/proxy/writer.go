@@ -13,6 +13,7 @@ type writer struct {
 	mu      sync.Mutex // held while writing: frames never mix
 	out     io.Writer
 	scratch []byte
+	pending []byte // whole frames that were held, with their newlines
 
 	qmu      sync.Mutex
 	room     sync.Cond // signalled when the queue shrank
@@ -31,6 +32,9 @@ func newWriter(out io.Writer) *writer {
 func (w *writer) write(frame []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err := w.releaseLocked(); err != nil {
+		return err
+	}
 	if n := len(frame); cap(frame) > n && frame[:n+1][n] == '\n' { // the frame still stands in the buffer it was read into
 		_, err := w.out.Write(frame[:n+1])
 		return err
@@ -40,6 +44,40 @@ func (w *writer) write(frame []byte) error {
 	if cap(w.scratch) > 1<<20 {
 		w.scratch = nil
 	}
+	return err
+}
+
+// maxHeldFrame is the size from which a frame is written at once: copying it would cost more than a write.
+const maxHeldFrame = 16 << 10
+
+// hold writes frame with the next release, write or full buffer, so that many small frames take one write. Whoever holds
+// must release before waiting for anything.
+func (w *writer) hold(frame []byte) {
+	if len(frame) >= maxHeldFrame {
+		w.write(frame)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pending = append(append(w.pending, frame...), '\n')
+	if len(w.pending) > maxPending {
+		w.releaseLocked()
+	}
+}
+
+// release writes what is held.
+func (w *writer) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.releaseLocked()
+}
+
+func (w *writer) releaseLocked() error {
+	if len(w.pending) == 0 {
+		return nil
+	}
+	_, err := w.out.Write(w.pending)
+	w.pending = w.pending[:0]
 	return err
 }
 
