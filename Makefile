@@ -33,5 +33,10 @@ vet:
 staticcheck:
 	$(GO) run $(STATICCHECK) ./...
 
+# What Bouncer costs next to byte relays, in one shuffled run; needs a C compiler. BENCHFLAGS=-markdown prints the tables
+# of docs/performance.md.
+bench:
+	$(GO) run ./bench $(BENCHFLAGS)
+
 clean:
 	rm -rf bin e2e/node_modules

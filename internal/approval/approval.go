@@ -132,7 +132,7 @@ func (q Question) Message() string {
 			client, destination.Visible(q.Tool, 80), destination.Visible(q.Server, 40), len(q.Asked))
 	}
 	for _, d := range q.Asked {
-		fmt.Fprintf(&b, "- %s: %s (%s)", destination.Visible(d.Param, 80), d.Display(), d.Kind)
+		fmt.Fprintf(&b, "- %s (%s, in argument %q)", d.Display(), d.Kind, destination.Visible(d.Param, 80))
 		if d.Ambiguous != "" {
 			fmt.Fprintf(&b, "; unclear: %s; as written: %s", destination.Visible(d.Ambiguous, 120), destination.Visible(d.Raw, 200))
 		}

@@ -70,7 +70,7 @@ func TestMessageCannotBeForged(t *testing.T) {
 	if strings.ContainsAny(got, "\x1b\u202e\u200b") {
 		t.Errorf("the message holds invisible characters: %q", got)
 	}
-	if !strings.Contains(got, "\n- to: new@random.com (email)\n") {
+	if !strings.Contains(got, "\n- new@random.com (email, in argument \"to\")\n") {
 		t.Errorf("the destination has no line of its own:\n%s", got)
 	}
 	first := Question{Client: "claude-code 2.1", Server: "mail", Tool: "send_email", Asked: []Destination{{"to", destination.Parse("new@random.com")[0]}}}.Message()

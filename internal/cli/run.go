@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/mcp-bouncer/bouncer/internal/judge"
 	"github.com/mcp-bouncer/bouncer/internal/pin"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
+	"github.com/mcp-bouncer/bouncer/internal/policy/packs"
 	"github.com/mcp-bouncer/bouncer/internal/proxy"
 	"github.com/mcp-bouncer/bouncer/internal/session"
 	"github.com/mcp-bouncer/bouncer/internal/upstream"
@@ -74,7 +77,16 @@ func run(f runFlags, dash int, args []string) error {
 	if err != nil {
 		return fail(exitFailed, err)
 	}
+	go packs.All() // while the server starts
+	tune()
 	return relay(f, server, rules, profile, dir, log, child)
+}
+
+// tune gives the relay's goroutines processors of their own: on a small machine the indexer or the collector would hold
+// one for milliseconds while a frame waits. Goroutines that wait in a read cost nothing.
+func tune() {
+	runtime.GOMAXPROCS(max(4, runtime.NumCPU()+2))
+	debug.SetGCPercent(200)
 }
 
 // lastWords is how long a session may go on after its client hung up, so that calls in flight are finished and logged.

@@ -82,14 +82,14 @@ func loadPolicy(path string) (*policy.Set, error) {
 		}
 		path = filepath.Join(dir, "policy.yaml")
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			return set.WithPacks(packs.All()), nil
+			return set.WithPacksLater(packs.All), nil
 		}
 	}
 	set, err := load.File(path)
 	if err != nil {
 		return nil, fail(exitInvalid, err, "nothing was started; bouncer policy check "+path+" lists what is wrong")
 	}
-	return set.WithPacks(packs.All()), nil
+	return set.WithPacksLater(packs.All), nil
 }
 
 // openLog opens the audit log. Without it nothing is started, unless the user does without.

@@ -14,6 +14,9 @@ type Entry struct {
 //	@corp.example            every address at exactly this domain
 //	*.corp.example           every address and default-port URL at a name below the domain, not at the domain itself
 //	https://corp.example/a/  every URL of the same scheme, host and port below the path; an origin covers all paths
+//
+// A host without a scheme (corp.example) is a name, not an origin: it stands for itself alone, and says nothing about
+// corp.example/steal nor about https://corp.example.
 func ParseEntry(raw string) Entry { return Entry{raw, Parse(raw)} }
 
 // Covers reports whether entry, as ParseEntry reads it, vouches for d.
@@ -52,11 +55,14 @@ func below(domain string, d Destination) bool {
 	return d.Kind == Email || splitCanonical(d.Canonical).port == ""
 }
 
-// prefix compares paths at a slash, after dot segments are gone. A path that a server may decode into another one
-// stays outside (A40).
+// prefix compares paths at a slash. A path that a server may decode into another one, or split into several, stays
+// outside (A37, A40); one with dot segments is ambiguous and does not come here.
 func prefix(e, d parts) bool {
 	if e.origin() != d.origin() || e.query != "" || !strings.HasSuffix(e.path, "/") || !strings.HasPrefix(d.path, e.path) {
 		return false
 	}
-	return !encoded(d.path) && !strings.Contains(d.path, `\`) && !strings.Contains(d.path, "//") && !strings.Contains(d.path, ";")
+	if e.scheme == "" && e.path == "/" {
+		return false
+	}
+	return !encoded(d.path) && !strings.Contains(d.path, "//") && !strings.ContainsAny(d.path, `\;,|`)
 }

@@ -9,6 +9,8 @@ package destination
 import (
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Kind is what sort of thing a destination is.
@@ -51,9 +53,7 @@ func Parse(raw string) []Destination {
 	}
 	ds := classify(text)
 	for i := range ds {
-		if ds[i].Ambiguous == "" {
-			ds[i].Ambiguous = odd
-		}
+		ds[i].Ambiguous = first(ds[i].Ambiguous, first(odd, altered(ds[i], raw)))
 		if len(ds) == 1 {
 			ds[i].Raw = raw
 		}
@@ -71,6 +71,24 @@ func classify(text string) []Destination {
 	return parseOpaque(text)
 }
 
+// altered says what cleaning took from raw that this kind of destination depends on: a file system and most servers
+// keep é and e with an accent apart, and "x" and "x " are two files. Hosts compose by their own rules, and an address
+// beyond ASCII before the @ is ambiguous anyway.
+func altered(d Destination, raw string) string {
+	if d.Kind == Path && strings.Trim(raw, " \t\r\n") != raw {
+		return "blank at the end of a name"
+	}
+	switch {
+	case d.Kind == Email, norm.NFC.IsNormalString(raw):
+		return ""
+	case d.Kind == URL:
+		if p := splitCanonical(d.Canonical); !beyondASCII(p.path + p.query) {
+			return ""
+		}
+	}
+	return "characters that can be written in several ways"
+}
+
 func one(k Kind, raw, canonical, ambiguous string) []Destination {
 	return []Destination{{Kind: k, Raw: raw, Canonical: canonical, Ambiguous: ambiguous}}
 }
@@ -84,7 +102,8 @@ func (d Destination) Display() string {
 	return Visible(d.Canonical, 120)
 }
 
-// Host returns the host of a URL or the domain of an e-mail address in canonical form, and "" for every other kind.
+// Host returns the host of a URL or the domain of an e-mail address in canonical form. For a Path or Opaque that names
+// a machine (ssh://, ftp://, git@host:path) it is the best guess at which, good for taint only; else it is "".
 func (d Destination) Host() string {
 	switch d.Kind {
 	case Email:
@@ -92,7 +111,8 @@ func (d Destination) Host() string {
 	case URL:
 		return splitCanonical(d.Canonical).host
 	}
-	return ""
+	text, _ := clean(d.Raw) // cleaning a path can eat the host
+	return remoteHost(text)
 }
 
 // clean strips what cannot be seen and applies compatibility normalisation, and says whether that changed anything

@@ -15,17 +15,16 @@ func parseEmails(text string) []Destination {
 	var ds []Destination
 	found := false
 	for i, item := range items {
-		if len(ds) >= maxRecipients {
-			ds = append(ds, one(Opaque, strings.Join(items[i:], ","), "", "more than 1000 recipients")...)
-			break
-		}
 		got := parseAddresses(item)
 		if got == nil {
 			got = other(item)
 		} else {
 			found = true
 		}
-		ds = append(ds, got...)
+		if ds = append(ds, got...); len(ds) > maxRecipients { // one item can hold many, with blanks between
+			ds = append(ds[:maxRecipients], one(Opaque, strings.Join(items[i:], ","), "", "more than 1000 recipients")...)
+			break
+		}
 	}
 	if !found {
 		return nil
@@ -47,12 +46,6 @@ func other(item string) []Destination {
 		}
 	}
 	return d
-}
-
-// scpLike reports git's user@host:path.
-func scpLike(s string) bool {
-	at, colon := strings.IndexByte(s, '@'), strings.IndexByte(s, ':')
-	return at > 0 && colon > at+1 && strings.Count(s, "@") == 1 && !strings.ContainsAny(s, " \t\r\n,;<>\"()") && colon < len(s)-1
 }
 
 // splitList cuts at separators outside quotes and angle brackets. odd is about the whole list: with a header smuggled
@@ -134,7 +127,7 @@ func parseAddresses(item string) []Destination {
 		}
 	}
 	if ds == nil && strings.Contains(strings.Trim(item, "@"), "@") {
-		return one(Email, item, opaqueCanonical(item), "unreadable address")
+		return one(Email, item, wideCanonical(item), "unreadable address")
 	}
 	return ds
 }
@@ -159,6 +152,8 @@ func canonicalAddress(s string) (canonical, odd string, ok bool) {
 	}
 	local := strings.ToLower(s[:at])
 	switch {
+	case ascii(local) && !ascii(s[:at]):
+		odd = "characters that are read as others before the @"
 	case strings.ContainsAny(local, "%!|/`^"):
 		odd = "routing characters in the address"
 	case local[0] == '.' || local[len(local)-1] == '.' || strings.Contains(local, ".."):

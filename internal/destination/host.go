@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
@@ -15,8 +16,11 @@ import (
 // about it (A31, A32); host is then the best guess, good for looking up taint and for nothing else.
 func CanonicalHost(raw string) (host, odd string) {
 	host = strings.ToLower(raw)
+	if strings.ContainsFunc(raw, func(r rune) bool { return r >= 0x80 && unicode.ToLower(r) < 0x80 }) {
+		odd = "host contains characters that are read as others"
+	}
 	if strings.Contains(host, "%") {
-		odd = "percent sign in the host"
+		odd = first(odd, "percent sign in the host")
 		host = strings.ToLower(unescapeOnce(host))
 	}
 	if strings.HasPrefix(host, "[") {

@@ -25,10 +25,25 @@ func Normalise(s string) string {
 // AppendNormalised appends the normal form of src to dst. White space at the start of src is cut whatever dst ends
 // with.
 func AppendNormalised(dst, src []byte) []byte {
+	return normalise(dst, src, nil)
+}
+
+// AppendNormalisedSeams is AppendNormalised that also appends the seams of the text to seams: offsets in the result, in
+// ascending order, at which the eye or another program may see an end though the letters meet. An invisible or control
+// character stood there, or a sign that became letters: "evil.example\u200bnow", "evil.example™".
+func AppendNormalisedSeams(dst, src []byte, seams []int) ([]byte, []int) {
+	dst = normalise(dst, src, &seams)
+	for i := len(seams) - 1; i >= 0 && seams[i] > len(dst); i-- { // behind a blank that was cut
+		seams[i] = len(dst)
+	}
+	return dst, seams
+}
+
+func normalise(dst, src []byte, seams *[]int) []byte {
 	start := len(dst)
 	blank := true // nothing but a blank came before: the next blank is dropped
 	for i := 0; i < len(src); {
-		dst, i, blank = appendASCII(dst, src, i, blank)
+		dst, i, blank = appendASCII(dst, src, i, blank, seams)
 		if i == len(src) {
 			break
 		}
@@ -36,7 +51,7 @@ func AppendNormalised(dst, src []byte) []byte {
 		for end < len(src) && (src[end] >= 0x80 || fold[src[end]] == drop) {
 			end++
 		}
-		dst, blank = appendWide(dst, src[i:end], blank)
+		dst, blank = appendWide(dst, src[i:end], blank, seams)
 		i = end
 	}
 	if n := len(dst); n > start && dst[n-1] == ' ' {
@@ -75,7 +90,7 @@ var fold = func() (t [256]byte) {
 
 // appendASCII appends from src[i:] up to the first byte that is not ASCII. Eight bytes go at a time while they are
 // printable and no two blanks meet, which is nearly always.
-func appendASCII(dst, src []byte, i int, blank bool) ([]byte, int, bool) {
+func appendASCII(dst, src []byte, i int, blank bool, seams *[]int) ([]byte, int, bool) {
 	n := len(dst)
 	dst = slices.Grow(dst, len(src)-i+8)
 	out := dst[:cap(dst)]
@@ -104,6 +119,7 @@ func appendASCII(dst, src []byte, i int, blank bool) ([]byte, int, bool) {
 			case wide:
 				return out[:n], i, blank
 			case drop:
+				mark(seams, n)
 			case ' ':
 				if !blank {
 					out[n] = ' '
@@ -120,12 +136,20 @@ func appendASCII(dst, src []byte, i int, blank bool) ([]byte, int, bool) {
 	return out[:n], i, blank
 }
 
+// mark notes a seam, once. seams is nil when nobody asks.
+func mark(seams *[]int, at int) {
+	if seams != nil && (len(*seams) == 0 || (*seams)[len(*seams)-1] != at) {
+		*seams = append(*seams, at)
+	}
+}
+
 // appendWide appends a run of characters beyond ASCII.
-func appendWide(dst, run []byte, blank bool) ([]byte, bool) {
+func appendWide(dst, run []byte, blank bool, seams *[]int) ([]byte, bool) {
 	start, marks, unsorted := len(dst), false, false
 	for len(run) > 0 {
 		if run[0] < 0x80 {
-			run = run[1:] // a control character
+			mark(seams, len(dst)) // a control character
+			run = run[1:]
 			continue
 		}
 		r, size := utf8.DecodeRune(run)
@@ -133,6 +157,9 @@ func appendWide(dst, run []byte, blank bool) ([]byte, bool) {
 		m := mapped(r)
 		unsorted = unsorted || marks && m.mark
 		marks = m.marked || marks && m.out == ""
+		if m.seam {
+			mark(seams, len(dst))
+		}
 		for i := 0; i < len(m.out); i++ {
 			c := m.out[i]
 			if c == ' ' && blank {
@@ -140,6 +167,9 @@ func appendWide(dst, run []byte, blank bool) ([]byte, bool) {
 			}
 			dst = append(dst, c)
 			blank = c == ' '
+		}
+		if m.seam {
+			mark(seams, len(dst))
 		}
 	}
 	if unsorted { // several marks on one letter have an order of their own
@@ -149,10 +179,11 @@ func appendWide(dst, run []byte, blank bool) ([]byte, bool) {
 	return dst, blank
 }
 
-// folded is one character's normal form; mark and marked say whether it starts and ends with a combining mark.
+// folded is one character's normal form; mark and marked say whether it starts and ends with a combining mark, seam
+// whether what stands on both sides of it was apart: it vanishes, or is a sign that turns into ASCII.
 type folded struct {
-	out          string
-	mark, marked bool
+	out                string
+	mark, marked, seam bool
 }
 
 // pages caches normal forms, 256 characters a page, filled when a page is first met.
@@ -191,6 +222,7 @@ func foldRune(r rune) folded {
 		}
 	}
 	f := folded{out: string(out)}
+	f.seam = f.out == "" || r >= 0x80 && !unicode.IsLetter(r) && strings.ContainsFunc(f.out, func(c rune) bool { return c > ' ' && c < 0x7f })
 	if f.out != "" {
 		a, _ := utf8.DecodeRuneInString(f.out)
 		z, _ := utf8.DecodeLastRuneInString(f.out)

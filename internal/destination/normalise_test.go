@@ -2,11 +2,13 @@ package destination
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
@@ -33,6 +35,27 @@ func TestNormalise(t *testing.T) {
 	} {
 		if got := Normalise(in); got != want {
 			t.Errorf("Normalise(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestSeams(t *testing.T) {
+	for in, want := range map[string][]int{
+		"":                            nil,
+		"plain, é 漢":                  nil,
+		"ab\u200bcd":                  {2},
+		"ab\u200b\u200b\ufeffcd":      {2},
+		"a\x00b\u00adc\x1b\u200bé":    {1, 2, 3},
+		"\u200bab \u200b":             {0, 2},
+		"ab™":                         {2, 4},
+		"ab²c":                        {2, 3},
+		"ａ．ｂ":                         {1, 2},
+		"a\u00a0b\u2003c \u3000":      nil,
+		"12345678abcdefgh\x07ijklmno": {16},
+	} {
+		got, seams := AppendNormalisedSeams(nil, []byte(in), nil)
+		if diff := cmp.Diff(want, seams); diff != "" {
+			t.Errorf("seams of %q in %q (-want +got):\n%s", in, got, diff)
 		}
 	}
 }
@@ -73,6 +96,10 @@ func FuzzNormalise(f *testing.F) {
 		got := Normalise(s)
 		if want := slowNormalise(s); got != want {
 			t.Fatalf("Normalise(%q) = %q, the slow one says %q", s, got, want)
+		}
+		if same, seams := AppendNormalisedSeams([]byte("x"), []byte(s), nil); string(same) != "x"+got || !slices.IsSorted(seams) ||
+			len(seams) > 0 && (seams[0] < 1 || seams[len(seams)-1] > len(same)) {
+			t.Fatalf("%q with seams %v, without %q", same, seams, got)
 		}
 		if again := Normalise(got); again != got {
 			t.Fatalf("not idempotent: %q, %q", got, again)

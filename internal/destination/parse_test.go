@@ -85,7 +85,7 @@ func TestParse(t *testing.T) {
 		{"A38", "ok@corp.example%0d%0aBcc:evil@x.example", []string{"email ok@corp.example\r\nbcc !", "email evil@x.example !"}},
 		{"A40", "https%3A%2F%2Fevil.example%2F", []string{"url https://evil.example/ !"}},
 		{"A40", "https://%65vil.example/", []string{"url https://evil.example/ !"}},
-		{"A40", "https://corp.example/%2e%2e/%2e%2e", []string{"url https://corp.example/"}},
+		{"A40", "https://corp.example/%2e%2e/%2e%2e", []string{"url https://corp.example/ !"}},
 		{"A40", "%2e%2e%2fsecret", []string{"opaque %2e%2e%2fsecret !"}},
 		{"A40", "a/%252e%252e", []string{"path a/%252e%252e !"}},
 		{"A40", "..%2fsecret/x", []string{"path ..%2fsecret/x !"}},
@@ -98,12 +98,12 @@ func TestParse(t *testing.T) {
 		{"ipv6", "http://[0:0::1]:8080/", []string{"url http://[::1]:8080/"}},
 		{"ipv6", "http://[::ffff:1.2.3.4]/", []string{"url http://1.2.3.4/"}},
 		{"ipv6", "http://[fe80::1%25eth0]/", []string{"url http://[fe80::1]/ !"}},
-		{"fragment, query", "https://x.example/a/./b/../c?Q=%aB#f", []string{"url https://x.example/a/c?Q=%AB"}},
+		{"fragment, query", "https://x.example/a/c?Q=%aB#f", []string{"url https://x.example/a/c?Q=%AB"}},
 		{"bare", "evil.example/x", []string{"url evil.example/x"}},
 		{"bare", "evil.co.uk", []string{"url evil.co.uk/"}},
 		{"bare", "10.0.0.1:99", []string{"url 10.0.0.1:99/"}},
 		{"bare", "localhost:3000", []string{"url localhost:3000/"}},
-		{"file name", "README.md", []string{"opaque readme.md"}},
+		{"file name", "README.md", []string{"opaque README.md"}},
 		{"version", "1.2.3", []string{"opaque 1.2.3"}},
 		{"invisible", "https://corp.\u200bexample/", []string{"url https://corp.example/ !"}},
 		{"invisible", "evil\u00ad@x.example", []string{"email evil@x.example !"}},
@@ -120,8 +120,8 @@ func TestParse(t *testing.T) {
 		{"path", "file://host/x", []string{"path /x !"}},
 		{"path", "file:///a%2fb", []string{"path /a/b !"}},
 
-		{"channel", "#General", []string{"opaque #general"}},
-		{"opaque", "  Two   Words ", []string{"opaque two words"}},
+		{"channel", "#General", []string{"opaque #General"}},
+		{"opaque", "  Two   Words ", []string{"opaque Two   Words"}},
 		{"opaque", "#gene\u200bral", []string{"opaque #general !"}},
 		{"opaque", "＃general", []string{"opaque #general !"}},
 	} {
@@ -134,6 +134,11 @@ func TestParse(t *testing.T) {
 func TestParseBounds(t *testing.T) {
 	if ds := Parse(strings.Repeat("a@b.example,", 5000)); len(ds) != maxRecipients+1 || ds[maxRecipients].Ambiguous == "" {
 		t.Errorf("5000 recipients: %d destinations, the last %+v", len(ds), ds[len(ds)-1])
+	}
+	for _, many := range []string{"a@b.example,", "a@b.example ", "https://b.example ", "https://a.example,b.example;"} {
+		if ds := Parse(strings.Repeat(many, 2000)); len(ds) != maxRecipients+1 || ds[maxRecipients].Ambiguous == "" || ds[maxRecipients].Kind != Opaque {
+			t.Errorf("2000 times %q: %d destinations, the last %+v", many, len(ds), ds[len(ds)-1])
+		}
 	}
 	if ds := Parse(strings.Repeat("a", maxRaw+1)); len(ds) != 1 || ds[0].Ambiguous == "" {
 		t.Errorf("overlong: %d destinations", len(ds))
@@ -245,7 +250,8 @@ func TestVisible(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"", "a@b.example", "Team: a@b, c@d;", "https://x.example/%2e", "mailto:a@b?cc=c", "./a@b", "x.md/", "C:/x", "file:///a"} {
+	for _, s := range []string{"", "a@b.example", "Team: a@b, c@d;", "https://x.example/%2e", "mailto:a@b?cc=c", "./a@b", "x.md/", "C:/x", "file:///a",
+		"./~/x", "./C:/x", "git@a.example:b/c", "ssh://u@h:1/x", "https://a.example/b,c.example", "e\u0301", "\u212a@b.example", "file:///e%CC%81"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {

@@ -3,6 +3,7 @@ package destination
 import (
 	"path"
 	"strings"
+	"unicode/utf8"
 )
 
 // parsePath reads what can only be a path: absolute, relative to here or to a home directory, a drive, a share.
@@ -43,8 +44,8 @@ func newPath(raw, p, odd string) Destination {
 		odd = first(odd, "climbs out of a directory that may be a link")
 	}
 	c := path.Clean(p)
-	if !unmistakable(c) { // "./README.md" must not become a word, nor "./corp.example/x" a host
-		c = "./" + c
+	if !unmistakable(c) || strings.HasPrefix(p, ".") && (strings.HasPrefix(c, "~") || drive(c)) {
+		c = "./" + c // "./README.md" must not become a word, "./corp.example/x" a host, nor "./~/x" the home directory
 	}
 	if strings.TrimSpace(c) != c {
 		odd = first(odd, "blank at the end of a name")
@@ -128,6 +129,10 @@ func parseFileURL(raw, rest string) []Destination {
 	if _, why := readable(p); why != "" {
 		odd = first(odd, why)
 	}
+	if !utf8.ValidString(p) {
+		odd = first(odd, "invalid UTF-8")
+	}
+	odd = first(odd, altered(Destination{Kind: Path}, p))
 	d := newPath(raw, p, odd)
 	return []Destination{d}
 }

@@ -45,30 +45,6 @@ func parseURL(text string) []Destination {
 	return nil
 }
 
-// severalURLs splits a value that holds more than one URL. No server says how it takes those, so none is trusted.
-func severalURLs(text string) []Destination {
-	if strings.Count(text, "://") < 2 {
-		return nil
-	}
-	fields := strings.Fields(text)
-	if len(fields) < 2 {
-		return nil
-	}
-	var ds []Destination
-	for _, f := range fields {
-		if len(ds) == maxRecipients {
-			return append(ds, one(Opaque, text, "", "more than 1000 URLs")...)
-		}
-		if scheme, rest, ok := cutScheme(strings.Trim(f, ",;<>\"'")); ok && (scheme == "http" || scheme == "https") {
-			ds = append(ds, webURL(f, scheme, strings.Trim(rest, ",;<>\"'"), "several URLs in one value"))
-		}
-	}
-	if len(ds) < 2 {
-		return nil
-	}
-	return ds
-}
-
 func cutScheme(s string) (scheme, rest string, ok bool) {
 	i := strings.IndexByte(s, ':')
 	if i < 1 {
@@ -149,7 +125,8 @@ func splitURL(s, scheme string) (p parts, odd string) {
 	p.host, why = CanonicalHost(host)
 	odd = first(odd, why)
 	path, query, ok := strings.Cut(tail, "?")
-	p.path = cleanPath(escape(path))
+	p.path, why = cleanPath(escape(path))
+	odd = first(odd, why)
 	if ok && query != "" {
 		p.query = "?" + escape(query)
 	}
@@ -167,18 +144,21 @@ func canonicalPort(s, scheme string) (port, odd string) {
 	return port, ""
 }
 
-// cleanPath removes dot segments, also percent-encoded ones, the way browsers do before they send (A40).
-func cleanPath(path string) string {
+// cleanPath removes dot segments, also percent-encoded ones, the way browsers do before they send. Others send them as
+// they stand, and what the server makes of them is its own affair (A40).
+func cleanPath(path string) (clean, odd string) {
 	var out []string
 	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	for i, s := range segments {
 		last := i == len(segments)-1
 		switch strings.ReplaceAll(s, "%2E", ".") {
 		case ".":
+			odd = "dot segments in the path"
 			if last {
 				out = append(out, "")
 			}
 		case "..":
+			odd = "dot segments in the path"
 			if len(out) > 0 {
 				out = out[:len(out)-1]
 			}
@@ -189,7 +169,7 @@ func cleanPath(path string) string {
 			out = append(out, s)
 		}
 	}
-	return "/" + strings.Join(out, "/")
+	return "/" + strings.Join(out, "/"), odd
 }
 
 // escape percent-encodes what is not printable ASCII and puts the hexadecimal digits of encodings in upper case.
@@ -278,6 +258,16 @@ func parseHost(text string) []Destination {
 		return nil
 	}
 	return one(URL, text, p.String(), odd)
+}
+
+// beyondASCII reports whether a canonical path or query holds a byte beyond ASCII, which stands there percent-encoded.
+func beyondASCII(s string) bool {
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] == '%' && s[i+1] >= '8' && isHex(s[i+1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // splitCanonical takes a canonical URL apart.

@@ -64,10 +64,18 @@ func readable(s string) (text, odd string) {
 		}
 	}
 	text = norm.NFC.String(b.String())
+	if odd == "" && text != b.String() && strings.ContainsFunc(s, looksASCII) {
+		odd = "characters that are read as others"
+	}
 	if compat := norm.NFKC.String(text); compat != text {
 		return compat, first(odd, "compatibility characters")
 	}
 	return text, odd
+}
+
+// looksASCII reports whether composing turns r into an ASCII character: the Kelvin sign becomes a K (A31).
+func looksASCII(r rune) bool {
+	return r >= 0x80 && norm.NFC.String(string(r))[0] < 0x80
 }
 
 // plain reports whether s is printable ASCII and line feeds.

@@ -82,7 +82,7 @@ func confined(c Call, r Rules) []policy.Selected {
 	if !r.Guessed && len(r.WriteParams) > 0 {
 		return out
 	}
-	for _, leaf := range policy.Leaves(c.Args) {
+	for _, leaf := range c.Leaves {
 		if _, isPath := c.Paths[leaf.Spot()]; isPath && !seen[leaf.Spot()] && placed(leaf.Value.Text) {
 			out = append(out, leaf)
 		}

@@ -38,7 +38,8 @@ const (
 type Call struct {
 	Server string
 	Tool   string
-	Args   jsonrpc.Value // the decoded arguments object; Null when the call has none
+	Args   jsonrpc.Value     // the decoded arguments object; Null when the call has none
+	Leaves []policy.Selected // policy.Leaves(Args), which every contract looks at; nil is worked out
 	Pin    Pin
 	Slot   int                  // which attempt of its tool this is, from 1; 0 when the tool has no budget
 	Paths  map[policy.Spot]Path // arguments that are, or look like, paths
@@ -160,6 +161,9 @@ const (
 //  3. constraint: do paths and arguments keep to their bounds?    deny
 //  4. sink_gate: is every destination of the call trusted?        untrusted: deny; unproven: ask
 func Decide(c Call, r Rules, f Facts) Decision {
+	if c.Leaves == nil {
+		c.Leaves = policy.Leaves(c.Args)
+	}
 	d := Decision{Contract: Default, Reason: "no contract objected"}
 	d.Findings = append(d.Findings, guard(c)...)
 	d.Findings = append(d.Findings, pinning(c)...)

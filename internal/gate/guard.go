@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
-	"github.com/mcp-bouncer/bouncer/internal/policy"
 )
 
 // homeName is the usual name of the Bouncer home. A text that holds it where a path or command is meant is close enough.
@@ -17,7 +16,7 @@ func guard(c Call) []Finding {
 	var out []Finding
 	command := takesCommand(c.Args)
 	moves := unsettles(c.Tool)
-	for _, leaf := range policy.Leaves(c.Args) {
+	for _, leaf := range c.Leaves {
 		path, isPath := c.Paths[leaf.Spot()]
 		text := leaf.Value.Text
 		switch {

@@ -101,8 +101,7 @@ func undeclared(c Call, r Rules) []policy.Selected {
 		return nil
 	}
 	var out []policy.Selected
-	names := policy.Leaves(jsonrpc.Value{Kind: jsonrpc.Object, Members: c.Args.Members})
-	for _, leaf := range names {
+	for _, leaf := range c.Leaves {
 		if !slices.Contains(r.Declared, leaf.Argument()) {
 			out = append(out, leaf)
 		}

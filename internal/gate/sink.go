@@ -52,7 +52,7 @@ func sinks(c Call, r Rules) []policy.Selected {
 		add(param.Select(c.Args))
 	}
 	if len(out) == 0 {
-		return r.Sweep(c.Args)
+		return r.Sweep(c.Args, c.Leaves)
 	}
 	add(undeclared(c, r))
 	return out

@@ -140,7 +140,7 @@ func (j *Judge) decide(r Request, later bool) *Outcome {
 		return o
 	}
 	o.rules = j.rulesFor(r.Tool)
-	o.call = gate.Call{Server: j.cfg.Server.Name, Tool: r.Tool, Args: args, Pin: j.pin(r.Tool)}
+	o.call = gate.Call{Server: j.cfg.Server.Name, Tool: r.Tool, Args: args, Leaves: policy.Leaves(args), Pin: j.pin(r.Tool)}
 	if o.rules.MaxCalls != nil && o.call.Pin.State == gate.PinHeld {
 		o.call.Slot = j.cfg.Session.Reserve(j.cfg.Server.Name, r.Tool)
 	}
@@ -154,6 +154,7 @@ func (j *Judge) decide(r Request, later bool) *Outcome {
 	if o.Decision.Verdict == gate.Ask { // the question outlives the frame, whose bytes the reader uses again
 		o.request.Args = bytes.Clone(r.Args)
 		o.call.Args, _ = decodeArgs(o.request.Args)
+		o.call.Leaves = policy.Leaves(o.call.Args)
 	}
 	j.log(o)
 	return o

@@ -29,7 +29,7 @@ const longestPath = 4096
 // resolve fills in the call's paths, prefixes and guarded directories.
 func (p *Paths) resolve(c *gate.Call, r gate.Rules) {
 	c.Paths, c.Within, c.Home = map[policy.Spot]gate.Path{}, nil, nil
-	for _, leaf := range policy.Leaves(c.Args) {
+	for _, leaf := range c.Leaves {
 		if leaf.Value.Kind == jsonrpc.String && p.looksLikePath(leaf.Value.Text, leaf.IsName) {
 			c.Paths[leaf.Spot()] = p.read(leaf.Value.Text)
 		}

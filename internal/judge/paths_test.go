@@ -111,7 +111,7 @@ func TestConfinement(t *testing.T) {
 		{"out", "", gate.Deny},
 	} {
 		args := decoded(t, `{"path":`+string(jsonrpc.Quote(c.path))+`}`)
-		call := gate.Call{Args: args, Pin: gate.Pin{State: gate.PinHeld}}
+		call := gate.Call{Args: args, Leaves: policy.Leaves(args), Pin: gate.Pin{State: gate.PinHeld}}
 		rules := gate.NewRules(policy.Rule{WriteParams: []policy.Param{policy.MustParam("path")}, AllowedPathPrefixes: []string{c.prefix}}, "")
 		paths.resolve(&call, rules)
 		if got := gate.Decide(call, rules, nil); got.Verdict != c.want {
@@ -135,7 +135,7 @@ func TestGuardedPaths(t *testing.T) {
 		{"see " + guarded + "\nfor more", gate.Allow},
 	} {
 		args := decoded(t, `{"any":[`+string(jsonrpc.Quote(c.path))+`]}`)
-		call := gate.Call{Args: args, Pin: gate.Pin{State: gate.PinHeld}}
+		call := gate.Call{Args: args, Leaves: policy.Leaves(args), Pin: gate.Pin{State: gate.PinHeld}}
 		paths.resolve(&call, gate.Rules{})
 		if got := gate.Decide(call, gate.Rules{}, nil); got.Verdict != c.want {
 			t.Errorf("%q: %v (%s), want %v", c.path, got.Verdict, got.Reason, c.want)

@@ -203,7 +203,7 @@ func TestSweep(t *testing.T) {
 	r := policy.Rule{Content: []policy.Param{policy.MustParam("body"), policy.MustParam("meta.note")}}
 	args := policytest.Value(t, `{"body":["a",{"x":"b"}],"meta":{"note":"c","to":"d"},"extra":"e"}`)
 	var got []string
-	for _, s := range r.Sweep(args) {
+	for _, s := range r.Sweep(args, policy.Leaves(args)) {
 		if !s.IsName {
 			got = append(got, s.Path())
 		}

@@ -81,8 +81,8 @@ func ToolOf(definition jsonrpc.Value) Tool {
 }
 
 // Sweep returns every scalar of a call that may be a destination when the declared sinks show none: all but what a
-// pack has looked at and called content. Content never holds a declared sink.
-func (r Rule) Sweep(args jsonrpc.Value) []Selected {
+// pack has looked at and called content. leaves are Leaves(args). Content never holds a declared sink.
+func (r Rule) Sweep(args jsonrpc.Value, leaves []Selected) []Selected {
 	content := map[Spot]bool{}
 	for _, p := range r.Content {
 		for _, s := range p.Select(args) {
@@ -90,7 +90,7 @@ func (r Rule) Sweep(args jsonrpc.Value) []Selected {
 		}
 	}
 	var out []Selected
-	for _, s := range Leaves(args) {
+	for _, s := range leaves {
 		if !content[s.Spot()] {
 			out = append(out, s)
 		}

@@ -37,12 +37,12 @@ func declaredNames(tool Tool) []string {
 // base is the rule that holds where the user has said nothing.
 func (s *Set) base(server Server, tool Tool) Rule {
 	r := Heuristics(tool)
-	for _, p := range s.Packs {
+	for _, p := range s.packs() {
 		if own, ok := p.Tools[tool.Name]; ok && p.isFor(server) {
 			return widened(own, r, readable(tool))
 		}
 	}
-	for _, p := range s.Packs {
+	for _, p := range s.packs() {
 		if own, ok := p.Tools[tool.Name]; ok && (p.reportedBy(server) || sharesArguments(own, tool)) {
 			r = tightened(r, fitted(own, tool))
 		}

@@ -9,6 +9,8 @@ type Set struct {
 	Tools   map[string]Rule // user rules for every server, by tool name
 	Scopes  []Scope         // user rules for one server, in file order
 	Packs   []PackRules     // in order of name
+
+	later func() []PackRules // reads the packs when a rule is first asked for; nil once they are in Packs
 }
 
 // Scope is a user's rules for one server, which is named as in the client's config or by package.
@@ -29,6 +31,21 @@ type PackRules struct {
 // WithPacks returns a copy of s whose packs are packs.
 func (s *Set) WithPacks(packs []PackRules) *Set {
 	out := *s
-	out.Packs = packs
+	out.Packs, out.later = packs, nil
 	return &out
+}
+
+// WithPacksLater returns a copy of s whose packs are what read returns when they are first needed. A proxy that starts
+// needs them some milliseconds later, when the server lists its tools; read must be safe to call again.
+func (s *Set) WithPacksLater(read func() []PackRules) *Set {
+	out := *s
+	out.Packs, out.later = nil, read
+	return &out
+}
+
+func (s *Set) packs() []PackRules {
+	if s.later != nil {
+		return s.later()
+	}
+	return s.Packs
 }

@@ -12,7 +12,8 @@ import (
 
 // Find returns the first sighting of d, if anything that was observed taints it:
 //
-//   - an address, or a URL's host, in canonical form, that stood there as a destination, whatever its length;
+//   - an address, or the host of a URL or of a remote (ssh://, git@host:path), in canonical form, that stood there as a
+//     destination, whatever its length;
 //   - the normalised form of d as it was written, of its canonical form, or of extra, when it has at least six
 //     characters, anywhere in one leaf, as a plain substring.
 //
@@ -26,8 +27,10 @@ func (ix *Index) Find(d destination.Destination, extra ...string) (Sighting, boo
 	case destination.Email:
 		local, _, _ := strings.Cut(d.Canonical, "@")
 		best = ix.findKey('e', local, d.Host())
-	case destination.URL:
-		best = ix.findKey('h', "", d.Host())
+	default:
+		if host := d.Host(); host != "" {
+			best = ix.findKey('h', "", host)
+		}
 	}
 	if best.outcome == present {
 		return ix.sighting(best, Exact), true

@@ -92,8 +92,8 @@ func (ix *Index) observe(src Source, payload []byte, json bool, field string) {
 
 // store keeps one leaf: its normalised text, followed by slack zero bytes in the same array, at the place in the
 // answer that the walker stands at.
-func (ix *Index) store(text []byte, place []byte, at []uint32) {
-	ix.walk.found = typed(ix.walk.found[:0], text)
+func (ix *Index) store(text []byte, seams []int, place []byte, at []uint32) {
+	ix.walk.found = apart(typed(ix.walk.found[:0], text), text, seams)
 	if len(text) < minRunes && len(ix.walk.found) == 0 {
 		return
 	}

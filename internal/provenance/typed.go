@@ -1,10 +1,6 @@
 package provenance
 
-import (
-	"bytes"
-
-	"github.com/mcp-bouncer/bouncer/internal/destination"
-)
+import "bytes"
 
 // finding is one typed destination in a normalised text.
 type finding struct {
@@ -13,33 +9,6 @@ type finding struct {
 	host  []byte
 	at    int
 }
-
-// class says where a byte of normalised text may stand.
-const (
-	inWord  = 1 << iota // of an ordinary local part
-	inLocal             // of any local part
-	inHost
-)
-
-var class = func() (t [256]uint8) {
-	for i := range t {
-		c := byte(i)
-		switch {
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '_', c == '.':
-			t[i] = inWord | inLocal | inHost
-		case c >= 0x80:
-			t[i] = inLocal | inHost
-		case c == '+':
-			t[i] = inWord | inLocal
-		case bytes.IndexByte([]byte("!#$&'*/=?^`{|}~%"), c) >= 0:
-			t[i] = inLocal
-		}
-		if c == '%' {
-			t[i] |= inHost
-		}
-	}
-	return t
-}()
 
 // typed appends the addresses and hosts in a normalised text. It looks only around '@', "://" and dots inside words,
 // and at each byte a few times at most: expansion from one '@' stops at the next, and a dotted word is read once.
@@ -70,31 +39,43 @@ func typed(out []finding, text []byte) []finding {
 	return out
 }
 
+// apart appends what stands between the seams of a text: there, invisible characters are read as ends. A reader that
+// drops them sees the text that typed saw.
+func apart(out []finding, text []byte, seams []int) []finding {
+	if len(seams) == 0 {
+		return out
+	}
+	from := 0
+	for i := range len(seams) + 1 {
+		to := len(text)
+		if i < len(seams) {
+			to = min(seams[i], to)
+		}
+		n := len(out)
+		if out = typed(out, text[from:to]); from > 0 {
+			for k := range out[n:] {
+				out[n+k].at += from
+			}
+		}
+		from = to
+	}
+	return out
+}
+
 // bareHost takes a dotted word for a host without a scheme (evil.example/drop), unless it is a part of an address, of
 // a file's path or of something longer. It returns where to go on. Most dots end a sentence and cost one look.
 func bareHost(out []finding, text []byte, from, dot int) ([]finding, int) {
-	if dot == from || dot+1 == len(text) || class[text[dot+1]]&inHost == 0 || class[text[dot-1]]&inHost == 0 {
+	if dot == from || dot+1 == len(text) || text[dot+1] == '.' || class[text[dot+1]]&inHost == 0 || class[text[dot-1]]&inHost == 0 {
 		return out, dot + 1
 	}
-	start, end := dot, dot
-	for start > from && class[text[start-1]]&inHost != 0 {
-		start--
+	start, end := runStart(text, dot, from), runEnd(text, dot, len(text))
+	if end-start < 3 {
+		return out, max(end, dot+1)
 	}
-	for end < len(text) && class[text[end]]&inHost != 0 {
-		end++
-	}
-	word := bytes.Trim(text[start:end], ".-_")
-	switch {
-	case len(word) > 253 || bytes.IndexByte(word, '.') < 0:
-	case end < len(text) && text[end] == '@':
-	case start > 0 && (text[start-1] == '@' || text[start-1] == '/' && (start < 2 || text[start-2] != '/')):
-	default:
-		if likely(word) {
-			at := start + bytes.IndexByte(text[start:end], word[0])
-			out = append(out, finding{'h', nil, canonicalHost(word), at})
-		}
-	}
-	return out, end
+	r := run{text: text[start:end], at: start}
+	r.openEnd = end == len(text) || text[end] != '@'
+	r.openStart = start == 0 || text[start-1] != '@' && (text[start-1] != '/' || start > 1 && text[start-2] == '/')
+	return r.hosts(out), end
 }
 
 // likely keeps numbers, dates and versions out: a host ends in letters or is a whole IPv4 address.
@@ -106,49 +87,57 @@ func likely(h []byte) bool {
 	return true
 }
 
+// address reads around an '@', forwards once and backwards three times: as far as an ordinary local part reaches, any
+// letters, and everything that a local part may hold.
 func address(out []finding, text []byte, at int) []finding {
-	end := at + 1
-	for end < len(text) && class[text[end]]&inHost != 0 && end-at < 512 {
-		end++
-	}
-	domain := bytes.TrimRight(text[at+1:end], ".-_%")
-	word, local := at, at
+	word, letters, local := at, at, at
 	for word > 0 && class[text[word-1]]&inWord != 0 && at-word < 64 {
 		word--
 	}
 	for local > 0 && class[text[local-1]]&inLocal != 0 && at-local < 64 {
 		local--
 	}
-	if len(domain) == 0 || local == at {
+	for letters > local {
+		n := runeBefore(text[local:letters], inLocal)
+		if n == 0 {
+			break
+		}
+		letters -= n
+	}
+	end := runEnd(text, at+1, min(len(text), at+512))
+	if local == at || end == at+1 {
 		return out
 	}
-	domain = canonicalHost(domain)
 	for word < at && (text[word] == '.' || text[word] == '-') { // a list's dash, an ellipsis
 		word++
 	}
-	if word < at {
-		out = append(out, finding{'e', text[word:at], domain, word})
-	}
-	if local != word {
-		out = append(out, finding{'e', text[local:at], domain, local})
+	for i, domain := range prefixes(text[at+1 : end]) {
+		if domain = bytes.TrimRight(domain, ".-_%"); len(domain) == 0 || i > 0 && bytes.IndexByte(domain, '.') < 0 {
+			continue
+		}
+		domain = canonicalHost(domain)
+		if word < at {
+			out = append(out, finding{'e', text[word:at], domain, word})
+		}
+		if letters != word && letters < at {
+			out = append(out, finding{'e', text[letters:at], domain, letters})
+		}
+		if local != word && local != letters {
+			out = append(out, finding{'e', text[local:at], domain, local})
+		}
+		if i == 0 && remote(text[end:]) { // git@evil.example:other/x.git (A25)
+			out = append(out, finding{'h', nil, domain, at + 1})
+		}
 	}
 	return out
 }
 
-// canonicalHost is destination.CanonicalHost without its cost for what is canonical already, which is nearly all.
-func canonicalHost(h []byte) []byte {
-	last := h[bytes.LastIndexByte(h, '.')+1:]
-	plain := len(last) > 0 && last[0] >= 'a' && last[0] <= 'z'
-	for _, c := range h {
-		plain = plain && c < 0x80 && c != '%' && class[c]&inHost != 0
-	}
-	if plain {
-		return h
-	}
-	canonical, _ := destination.CanonicalHost(string(h))
-	return []byte(canonical)
+// remote reports whether what follows user@host makes it a place for scp and git.
+func remote(rest []byte) bool {
+	return len(rest) > 1 && rest[0] == ':' && (class[rest[1]]&inHost != 0 || rest[1] == '/' || rest[1] == '~')
 }
 
+// host reads what follows "://".
 func host(out []finding, text []byte, from int) []finding {
 	end := from
 	for end < len(text) && end-from < 512 {
@@ -158,7 +147,13 @@ func host(out []finding, text []byte, from int) []finding {
 		}
 		end++
 	}
-	authority := text[from:end]
+	for _, authority := range prefixes(text[from:end]) {
+		out = authorityHost(out, authority, from)
+	}
+	return out
+}
+
+func authorityHost(out []finding, authority []byte, from int) []finding {
 	if i := bytes.LastIndexByte(authority, '@'); i >= 0 {
 		from += i + 1
 		authority = authority[i+1:]

@@ -24,6 +24,7 @@ type walker struct {
 	at     []uint32 // the indexes
 	nested int      // how deep in JSON that stood in a string
 	text   []byte   // normalised leaf
+	seams  []int    // where its letters meet though something kept them apart
 	raw    [maxNesting + 1][]byte
 	found  []finding
 }
@@ -34,10 +35,10 @@ func (w *walker) start(field string) {
 
 // leaf normalises and stores one text.
 func (w *walker) leaf(text []byte) {
-	w.text = destination.AppendNormalised(w.text[:0], text)
+	w.text, w.seams = destination.AppendNormalisedSeams(w.text[:0], text, w.seams[:0])
 	n := len(w.text)
 	w.text = append(w.text, make([]byte, slack)...)
-	w.ix.store(w.text[:n], w.place, w.at)
+	w.ix.store(w.text[:n], w.seams, w.place, w.at)
 }
 
 // json walks one JSON value and reports whether it was one. What was read before an error stays stored. Duplicate

@@ -22,13 +22,15 @@ const (
 type Memory struct {
 	index *provenance.Index
 
-	mu      sync.Mutex
-	queue   []record
-	waiting int  // bytes in queue
-	armed   bool // a look at the pause is due
-	fresh   bool // something was recorded since the last look
+	mu       sync.Mutex
+	queue    []record
+	waiting  int    // bytes in queue
+	observed uint64 // records ever queued
+	indexed  uint64 // records ever indexed
+	armed    bool   // a look at the pause is due
+	fresh    bool   // something was recorded since the last look
 
-	indexing sync.Mutex // held while the queue is moved into the index, so that records keep their order
+	indexing sync.Mutex // held while one record is moved into the index, so that records keep their order
 
 	facts   sync.Mutex
 	slots   map[[2]string]int
@@ -56,6 +58,7 @@ func (m *Memory) Observe(src provenance.Source, payload []byte) {
 	m.mu.Lock()
 	m.queue = append(m.queue, record{src, bytes.Clone(payload)})
 	m.waiting += len(payload)
+	m.observed++
 	full := m.waiting >= backlog
 	m.fresh = true
 	if !m.armed { // armed once and not anew with every record: moving a timer costs more than the record
@@ -79,21 +82,41 @@ func (m *Memory) look() {
 	}
 	m.armed = false
 	m.mu.Unlock()
+	inBackground()
 	m.catchUp()
 }
 
-// catchUp moves every waiting record into the index. When it returns, everything observed before the call is indexed:
-// a concurrent run that took the queue still holds the lock that this one waits for.
+// catchUp returns when everything that was observed before the call is indexed. Records are taken one by one, so that a
+// decision that waits does the rest of a background run itself instead of waiting for it.
 func (m *Memory) catchUp() {
+	m.mu.Lock()
+	target := m.observed
+	m.mu.Unlock()
+	for m.step(target) {
+	}
+}
+
+// step indexes the next record, unless target records are indexed already.
+func (m *Memory) step(target uint64) bool {
 	m.indexing.Lock()
 	defer m.indexing.Unlock()
 	m.mu.Lock()
-	queue := m.queue
-	m.queue, m.waiting = nil, 0
-	m.mu.Unlock()
-	for _, r := range queue {
-		m.index.Add(r.src, r.payload)
+	if m.indexed >= target {
+		m.mu.Unlock()
+		return false
 	}
+	next := m.queue[0]
+	m.queue[0] = record{}
+	m.queue = m.queue[1:]
+	m.mu.Unlock()
+
+	m.index.Add(next.src, next.payload)
+
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waiting -= len(next.payload)
+	m.indexed++
+	return true
 }
 
 // Seen implements Store.

@@ -20,3 +20,6 @@ func blockingPipe() (r, w *os.File, err error) {
 	syscall.CloseOnExec(fd[1])
 	return os.NewFile(uintptr(fd[0]), "|0"), os.NewFile(uintptr(fd[1]), "|1"), nil
 }
+
+// widen does nothing: pipes here grow by themselves.
+func widen(int) {}

@@ -17,7 +17,9 @@ import (
 // client that closes its end first would kill Bouncer before the last call is in the audit log (B49). Through these
 // files it is an error like any other.
 func Stdio() (in, out *os.File) {
-	return blockingDup(os.Stdin, unix.Stdin), blockingDup(os.Stdout, unix.Stdout)
+	in, out = blockingDup(os.Stdin, unix.Stdin), blockingDup(os.Stdout, unix.Stdout)
+	widen(int(out.Fd()))
+	return in, out
 }
 
 // Stderr returns Bouncer's own stderr with the same properties, for what relays servers' stderr: a client that closes
