@@ -93,14 +93,27 @@ func one(k Kind, raw, canonical, ambiguous string) []Destination {
 	return []Destination{{Kind: k, Raw: raw, Canonical: canonical, Ambiguous: ambiguous}}
 }
 
-// Display returns the canonical form for people and terminals: one line, at most 120 characters, with control, bidi
-// and invisible characters as escapes, so that what is approved is what is read.
+// Display returns the canonical form for people and terminals: one line of some 120 characters, with control, bidi and
+// invisible characters as escapes, so that what is approved is what is read. A long one is cut in its middle, and where
+// a host is in it the whole end of that host is shown: alice@corp.example.aaaa….evil.example is not at corp.example.
 func (d Destination) Display() string {
-	if d.Canonical == "" {
-		return Visible(d.Raw, 120)
+	text := d.Canonical
+	if text == "" {
+		text = d.Raw
 	}
-	return Visible(d.Canonical, 120)
+	runes := []rune(text)
+	if len(runes) <= displayed {
+		return Visible(text, 6*displayed)
+	}
+	end := ""
+	if host := []rune(d.Host()); len(host) > displayed/3 {
+		end = ", host …" + string(host[len(host)-displayed/3:])
+	}
+	return Visible(string(runes[:displayed/2])+"…"+string(runes[len(runes)-displayed/3:])+end, 12*displayed)
 }
+
+// displayed is how many characters of a destination are shown whole.
+const displayed = 120
 
 // Host returns the host of a URL or the domain of an e-mail address in canonical form. For a Path or Opaque that names
 // a machine (ssh://, ftp://, git@host:path) it is the best guess at which, good for taint only; else it is "".
