@@ -118,7 +118,7 @@ func TestDecide(t *testing.T) {
 		{"budget: none at all", policy.Rule{MaxCalls: calls(0)}, "", attempt{Slot: 1, Tool: "t"}, `{}`, Deny, Budget, "call budget 0 for 't' exceeded"},
 
 		{"paths: inside", writeFile, "", attempt{Within: within, Paths: map[string]Path{"path": at("/w/out/a")}}, `{"path":"out/a"}`, Allow, Default, "no contract objected"},
-		{"paths: the seed's line", writeFile, "", attempt{Within: within, Paths: map[string]Path{"path": at("/etc/x")}}, `{"path":"/etc/x"}`, Deny, Constraint, "path='/etc/x' outside allowed prefixes ['./out']"},
+		{"paths: the first version's line", writeFile, "", attempt{Within: within, Paths: map[string]Path{"path": at("/etc/x")}}, `{"path":"/etc/x"}`, Deny, Constraint, "path='/etc/x' outside allowed prefixes ['./out']"},
 		{"paths: /a/b does not admit /a/bc", writeFile, "", attempt{Within: within, Paths: map[string]Path{"path": at("/w/outside")}}, `{"path":"outside"}`, Deny, Constraint, "path='outside' outside allowed prefixes ['./out']"},
 		{"paths: a link leads out", writeFile, "", attempt{Within: within, Paths: map[string]Path{"path": {Readings: []Reading{{"/w/out/l", "/etc"}}}}}, `{"path":"out/l"}`, Deny, Constraint, "path='out/l' outside allowed prefixes ['./out']"},
 		{"paths: a link leads in", writeFile, "", attempt{Within: within, Paths: map[string]Path{"path": {Readings: []Reading{{"/tmp/l", "/w/out/a"}}}}}, `{"path":"/tmp/l"}`, Deny, Constraint, "path='/tmp/l' outside allowed prefixes ['./out']"},

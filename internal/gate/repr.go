@@ -13,7 +13,7 @@ const (
 	shownEnd   = 60
 )
 
-// repr quotes a value for a reason, in single quotes as the seed does. Control, bidi and invisible characters show as
+// repr quotes a value for a reason, in single quotes as the first version did. Control, bidi and invisible characters show as
 // escapes, so that a value cannot forge the line that it stands in (A59, A85).
 func repr(s string) string {
 	if len(s) > shownStart+shownEnd {

@@ -35,7 +35,7 @@ func judgeSinks(c Call, r Rules, f Facts) ([]Judged, bool) {
 // sinks returns the arguments that name destinations: the declared ones with everything that the tool's own schema does
 // not know (A46), or every argument when none is declared or
 // none of the declared ones is in the call. The second case is a policy that was written for another version of the
-// tool: what it does not know must not slip through (seed, "schema-mismatch guard"). Arguments that a pack has looked at
+// tool: what it does not know must not slip through (the first version's "schema-mismatch guard"). Arguments that a pack has looked at
 // and called content are no destinations even then; if they are all there is, the destination is unknown.
 func sinks(c Call, r Rules) []policy.Selected {
 	var out []policy.Selected

@@ -53,7 +53,7 @@ func decoded(t *testing.T, s string) jsonrpc.Value {
 	return v
 }
 
-// TestConfinement: A73, A40, A80 and the seed's line. A path is inside only if every reading of it is.
+// TestConfinement: A73, A40, A80 and the first version's line. A path is inside only if every reading of it is.
 func TestConfinement(t *testing.T) {
 	root := tree(t, "out/", "out/sub/", "out/file", "outside/", "secret", "out/link -> ../outside", "out/abs -> /etc", "out/chain -> link",
 		"out/dangling -> ../new", "out/loop -> loop", "out/ok -> sub", "alias -> out", "out/up -> ..", "home/out/", "cwd/out/")

@@ -27,7 +27,7 @@ func schemaOf(args ...string) string {
 	return `{"type":"object","properties":{` + strings.Join(props, ",") + `}}`
 }
 
-// Every sink that the seed's heuristics know is one here, on a tool that is no reader.
+// Every sink that the first version's heuristics know is one here, on a tool that is no reader.
 func TestSeedSinksAreSinks(t *testing.T) {
 	for _, name := range strings.Fields("to recipient recipients cc bcc url email address channel share_with") {
 		r := policy.Heuristics(policytest.Tool(t, "do_something", schemaOf(name, "body")))

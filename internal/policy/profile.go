@@ -2,7 +2,7 @@ package policy
 
 import "fmt"
 
-// Profile is the seed's risk level: how the ladder of origins becomes a verdict.
+// Profile is the first version's risk level: how the ladder of origins becomes a verdict.
 type Profile string
 
 // The profiles. Standard is the default.

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 what the protocol deprecates is still spoken, and has to pass unchanged
+
 package proxy_test
 
 import (

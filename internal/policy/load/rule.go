@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-bouncer/bouncer/internal/policy"
 )
 
-// flatKeys are the seed's keys of one tool.
+// flatKeys are the first version's keys of one tool.
 var flatKeys = []string{"exfiltrating", "sink_params", "trusted_destinations", "write_params", "allowed_path_prefixes",
 	"arg_patterns", "arg_values", "max_calls"}
 

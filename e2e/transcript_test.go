@@ -40,7 +40,7 @@ func writeJSON(t *testing.T, path string, v any) {
 	}
 }
 
-// verdict is the part of a log line that the seed shows.
+// verdict is the part of a log line that the first version showed.
 type verdict struct{ Tool, Verdict, Reason, Contract string }
 
 func auditLog(t *testing.T, s sandbox) (out []verdict) {
@@ -61,9 +61,9 @@ func auditLog(t *testing.T, s sandbox) (out []verdict) {
 	return out
 }
 
-// TestSeedTranscript is the live transcript of the seed, verdict for verdict and reason for reason, in front of the
+// TestFirstTranscript is the live transcript of the first version, verdict for verdict and reason for reason, in front of the
 // real filesystem server: a wrapped config entry, a policy with a prefix and a budget, four writes.
-func TestSeedTranscript(t *testing.T) {
+func TestFirstTranscript(t *testing.T) {
 	server := needPackage(t, filesystemServer)
 	s := newSandbox(t)
 	out := filepath.Join(s.work, "out")
