@@ -181,6 +181,9 @@ const maxLinks = 40
 // is appended as it stands. A dangling link is followed too: a write through it lands at its target (A73).
 func follow(path string) (string, error) {
 	volume := filepath.VolumeName(path)
+	if strings.HasPrefix(volume, `\\`) { // looking at it would itself talk to that machine
+		return "", errors.New("it names another machine")
+	}
 	root := volume + string(filepath.Separator)
 	at := root
 	rest := split(path[len(volume):])

@@ -1,0 +1,125 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-bouncer/bouncer/internal/policy"
+)
+
+// Rule is one tool's rule, for reading. Its keys are those of a policy file, with where the rule comes from.
+type Rule struct {
+	Tool                string              `json:"tool"`
+	Exfiltrating        bool                `json:"exfiltrating" jsonschema:"the tool carries values out, so its destinations are judged"`
+	SinkParams          []string            `json:"sink_params,omitempty" jsonschema:"arguments that name destinations; an exfiltrating tool without any: every argument but content"`
+	TrustedDestinations []string            `json:"trusted_destinations,omitempty"`
+	WriteParams         []string            `json:"write_params,omitempty" jsonschema:"path arguments that allowed_path_prefixes confines"`
+	AllowedPathPrefixes []string            `json:"allowed_path_prefixes,omitempty"`
+	ArgPatterns         map[string]string   `json:"arg_patterns,omitempty"`
+	ArgValues           map[string][]string `json:"arg_values,omitempty"`
+	MaxCalls            *int                `json:"max_calls,omitempty" jsonschema:"calls that a session may attempt"`
+	Content             []string            `json:"content,omitempty" jsonschema:"arguments that were looked at and are no destinations"`
+	Why                 string              `json:"why"`
+	Position            string              `json:"position,omitempty"`
+}
+
+// PackView is a built-in pack, for reading.
+type PackView struct {
+	Name     string   `json:"name"`
+	Packages []string `json:"packages" jsonschema:"packages and images that it is for, as they stand in a client's config"`
+	Reports  []string `json:"reports,omitempty" jsonschema:"what these servers call themselves; may only tighten"`
+	Tools    []Rule   `json:"tools"`
+}
+
+// UserView is the user's own policy, for reading.
+type UserView struct {
+	File    string      `json:"file,omitempty" jsonschema:"absent when there is no user policy"`
+	Tools   []Rule      `json:"tools" jsonschema:"rules for every server"`
+	Servers []ScopeView `json:"servers" jsonschema:"rules for one server; they stand before those for every server"`
+}
+
+// ScopeView is the user's rules for one server.
+type ScopeView struct {
+	Server string `json:"server"`
+	Tools  []Rule `json:"tools"`
+}
+
+// Policies is what bouncer_get_active_policies answers.
+type Policies struct {
+	Profile string     `json:"profile"`
+	User    UserView   `json:"user"`
+	Packs   []PackView `json:"packs"`
+}
+
+type policiesInput struct {
+	PackName string `json:"pack_name,omitempty" jsonschema:"only this pack"`
+}
+
+func (s *Server) activePolicies(_ context.Context, _ *mcp.CallToolRequest, in policiesInput) (*mcp.CallToolResult, Policies, error) {
+	set, profile, err := s.cfg.Policy()
+	if err != nil {
+		return nil, Policies{}, fmt.Errorf("the active policy cannot be loaded: %w", err)
+	}
+	out := Policies{Profile: string(profile), User: userView(set), Packs: []PackView{}}
+	var names []string
+	for _, p := range set.Packs {
+		names = append(names, p.Name)
+		if in.PackName == "" || in.PackName == p.Name || slices.Contains(p.Packages, in.PackName) {
+			out.Packs = append(out.Packs, packView(p))
+		}
+	}
+	if len(out.Packs) == 0 && in.PackName != "" {
+		message := "no pack is called " + quoted(in.PackName)
+		if near, ok := policy.Nearest(in.PackName, names); ok {
+			message += fmt.Sprintf(" (did you mean %q?)", near)
+		}
+		return nil, Policies{}, errors.New(message)
+	}
+	return nil, out, nil
+}
+
+func packView(p policy.PackRules) PackView {
+	return PackView{Name: p.Name, Packages: slices.Clone(p.Packages), Reports: p.Reports, Tools: ruleViews(p.Tools)}
+}
+
+func userView(set *policy.Set) UserView {
+	out := UserView{File: visible(set.File), Tools: ruleViews(set.Tools), Servers: []ScopeView{}}
+	for _, scope := range set.Scopes {
+		out.Servers = append(out.Servers, ScopeView{Server: name(scope.Server), Tools: ruleViews(scope.Tools)})
+	}
+	return out
+}
+
+func ruleViews(rules map[string]policy.Rule) []Rule {
+	out := []Rule{}
+	for _, tool := range slices.Sorted(maps.Keys(rules)) {
+		out = append(out, ruleView(rules[tool]))
+	}
+	return out
+}
+
+// ruleView shows a rule as it is written. Paths, patterns and values are the user's own text and stay whole.
+func ruleView(r policy.Rule) Rule {
+	source := sourceOf(r)
+	out := Rule{Tool: name(r.Tool), Exfiltrating: r.Exfiltrating, SinkParams: texts(r.SinkParams), TrustedDestinations: r.TrustedDestinations,
+		WriteParams: texts(r.WriteParams), AllowedPathPrefixes: r.AllowedPathPrefixes, MaxCalls: r.MaxCalls, Content: texts(r.Content),
+		Why: source.Why, Position: source.Position}
+	for _, p := range r.ArgPatterns {
+		if out.ArgPatterns == nil {
+			out.ArgPatterns = map[string]string{}
+		}
+		out.ArgPatterns[p.Param.String()] = p.Source
+	}
+	for _, v := range r.ArgValues {
+		if out.ArgValues == nil {
+			out.ArgValues = map[string][]string{}
+		}
+		out.ArgValues[v.Param.String()] = v.Values
+	}
+	return out
+}
