@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/mcp-bouncer/bouncer/internal/audit"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 )
 
@@ -42,6 +43,9 @@ func (r *logReader) next() ([]logLine, error) {
 	var out []logLine
 	for raw := range bytes.Lines(data) {
 		raw = bytes.TrimSuffix(raw, []byte("\n"))
+		if !audit.IsEntry(raw) { // a checkpoint
+			continue
+		}
 		v, err := jsonrpc.Decode(raw)
 		if err != nil {
 			return nil, fmt.Errorf("the audit log has a line that is no JSON: %w", err)

@@ -29,6 +29,7 @@ import (
 type runFlags struct {
 	config, upstreamName, name string
 	policy, profile, audit     string
+	noArgs                     bool
 	maxFrame                   int
 	askTimeout                 time.Duration
 }
@@ -51,6 +52,7 @@ what stands after -- is launched exactly as it stands. Without it, the entry's x
 	flags.StringVar(&f.policy, "policy", "", "policy `FILE` (default: policy.yaml in the Bouncer home, if it is there)")
 	flags.StringVar(&f.profile, "profile", "", "strict, standard or paranoid (default: what the policy says, else standard)")
 	flags.StringVar(&f.audit, "audit", "required", "required: a call that cannot be logged is denied; best-effort: it is not")
+	flags.BoolVar(&f.noArgs, "no-args", false, "leave the arguments of calls out of the log")
 	flags.IntVar(&f.maxFrame, "max-frame", jsonrpc.DefaultLimit, "`BYTES` that one message may have")
 	flags.DurationVar(&f.askTimeout, "ask-timeout", 2*time.Minute, "how long a person has to answer a question")
 	return cmd
@@ -69,7 +71,7 @@ func run(f runFlags, dash int, args []string) error {
 	if err != nil {
 		return fail(exitFailed, err)
 	}
-	log, err := openLog(filepath.Join(dir, "audit.jsonl"), f.audit == "best-effort")
+	log, err := f.openLog(filepath.Join(dir, "audit.jsonl"))
 	if err != nil {
 		return fail(exitFailed, err, "--audit best-effort goes on without a log")
 	}
@@ -79,7 +81,11 @@ func run(f runFlags, dash int, args []string) error {
 	}
 	go packs.All() // while the server starts
 	tune()
-	return relay(f, server, rules, profile, dir, log, child)
+	err = relay(f, server, rules, profile, dir, log, child)
+	if closeErr := log.Close(); closeErr != nil {
+		say("%v", closeErr)
+	}
+	return err
 }
 
 // tune gives the relay's goroutines processors of their own: on a small machine the indexer or the collector would hold

@@ -93,19 +93,26 @@ func loadPolicy(path string) (*policy.Set, error) {
 }
 
 // openLog opens the audit log. Without it nothing is started, unless the user does without.
-func openLog(path string, bestEffort bool) (judge.Log, error) {
-	log, err := audit.Open(path)
+func (f runFlags) openLog(path string) (sessionLog, error) {
+	log, err := audit.Open(path, audit.Options{NoArgs: f.noArgs})
 	if err == nil {
 		return log, nil
 	}
-	if !bestEffort {
+	if f.audit != "best-effort" {
 		return nil, err
 	}
 	say("%v; going on without a log", err)
 	return noLog{}, nil
 }
 
+// sessionLog is a log that is sealed when the session ends.
+type sessionLog interface {
+	judge.Log
+	Close() error
+}
+
 // noLog is the log of a user who chose to go on without one.
 type noLog struct{}
 
 func (noLog) Append(audit.Entry) error { return nil }
+func (noLog) Close() error             { return nil }

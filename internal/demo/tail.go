@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcp-bouncer/bouncer/internal/audit"
 	"github.com/mcp-bouncer/bouncer/internal/destination"
 )
 
@@ -49,6 +50,9 @@ func (t *tail) next() ([]line, error) {
 	}
 	var out []line
 	for raw := range bytes.Lines(data) {
+		if !audit.IsEntry(bytes.TrimSuffix(raw, []byte("\n"))) { // a checkpoint
+			continue
+		}
 		l := line{raw: strings.TrimSuffix(string(raw), "\n")}
 		if err := json.Unmarshal(raw, &l); err != nil {
 			return nil, fmt.Errorf("audit log: %w in %s", err, destination.Visible(l.raw, 200))
