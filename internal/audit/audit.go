@@ -103,18 +103,18 @@ func (e Entry) append(b []byte, m *masker, noArgs bool) []byte {
 	} else {
 		b = m.args(b, e.Args)
 	}
-	b = m.field(b, `, "verdict": `, e.Verdict)
+	b = own(b, `, "verdict": `, e.Verdict)
 	b = m.field(b, `, "reason": `, e.Reason)
-	b = m.field(b, `, "contract": `, e.Contract)
-	b = m.field(b, `, "id": `, e.ID)
+	b = own(b, `, "contract": `, e.Contract)
+	b = own(b, `, "id": `, e.ID)
 	b = append(b, `, "time": "`...)
 	b = appendTime(b, e.Time)
-	b = m.field(b, `", "session": `, e.Session)
+	b = own(b, `", "session": `, e.Session)
 	b = m.field(b, `, "server": `, e.Server)
-	b = m.optional(b, `, "origin": `, e.Origin)
+	b = ownOptional(b, `, "origin": `, e.Origin)
 	b = m.evidence(b, e.Evidence)
 	b = m.optional(b, `, "client": `, e.Client)
-	b = m.optional(b, `, "answer": `, e.Answer)
+	b = ownOptional(b, `, "answer": `, e.Answer)
 	b = append(b, `, "latency_us": `...)
 	return strconv.AppendInt(b, e.Latency.Microseconds(), 10)
 }
@@ -138,27 +138,39 @@ func (m *masker) evidence(b []byte, all []Evidence) []byte {
 }
 
 func (e Evidence) append(b []byte, m *masker) []byte {
-	b = m.field(b, `{"contract": `, e.Contract)
+	b = own(b, `{"contract": `, e.Contract)
 	b = m.optional(b, `, "param": `, e.Param)
 	destination := e.Destination
 	if e.Param != "" && m.secretName(e.Param) && destination != "" {
 		destination = string(appendMask(nil, "value of "+label(e.Param), destination))
 	}
 	b = m.optional(b, `, "destination": `, destination)
-	b = m.optional(b, `, "kind": `, e.Kind)
-	b = m.optional(b, `, "origin": `, e.Origin)
+	b = ownOptional(b, `, "kind": `, e.Kind)
+	b = ownOptional(b, `, "origin": `, e.Origin)
 	b = m.optional(b, `, "seen_server": `, e.Server)
 	b = m.optional(b, `, "seen_tool": `, e.Tool)
-	b = m.optional(b, `, "seen_call": `, e.Call)
+	b = ownOptional(b, `, "seen_call": `, e.Call)
 	b = m.optional(b, `, "seen_field": `, e.Field)
 	b = m.optional(b, `, "snippet": `, e.Snippet)
-	b = m.optional(b, `, "match": `, e.Match)
+	b = ownOptional(b, `, "match": `, e.Match)
 	b = m.optional(b, `, "reason": `, e.Reason)
 	return append(b, '}')
 }
 
 func (m *masker) field(b []byte, name, value string) []byte {
 	return appendQuoted(append(b, name...), m.text(value))
+}
+
+// own writes a field whose value is one of Bouncer's own words: there is nothing to mask.
+func own(b []byte, name, value string) []byte {
+	return appendQuoted(append(b, name...), value)
+}
+
+func ownOptional(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	return own(b, name, value)
 }
 
 func (m *masker) optional(b []byte, name, value string) []byte {

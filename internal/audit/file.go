@@ -71,6 +71,9 @@ type Log struct {
 	write    func([]byte) (int, error) // of file; a test puts a full disk here
 }
 
+// lineSize is room for a usual line without its chain.
+const lineSize = 768
+
 // lockWait bounds how long a start waits for others that start.
 const lockWait = 5 * time.Second
 
@@ -159,7 +162,7 @@ func (l *Log) Append(e Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.flush() // what becomes of those lines is for Flush to say
-	return l.lines(e.append(nil, l.mask, l.opts.NoArgs))
+	return l.lines(e.append(make([]byte, 0, lineSize), l.mask, l.opts.NoArgs))
 }
 
 // Buffer holds e until Flush, or until something else is written. It is for verdicts that are given together: one write
@@ -167,7 +170,7 @@ func (l *Log) Append(e Entry) error {
 func (l *Log) Buffer(e Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.held = append(l.held, e.append(nil, l.mask, l.opts.NoArgs))
+	l.held = append(l.held, e.append(make([]byte, 0, lineSize), l.mask, l.opts.NoArgs))
 }
 
 // Flush writes what Buffer holds. It is nil if every line that was buffered since the last Flush is in the file;

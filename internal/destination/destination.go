@@ -41,6 +41,18 @@ const (
 // is a list of addresses, else exactly one. What it cannot place is Opaque, what it cannot read for certain has
 // Ambiguous set; there is no error, because every text is some destination to the server that gets it.
 func Parse(raw string) []Destination {
+	if len(raw) > memoLongest {
+		return parse(raw)
+	}
+	if ds, ok := memo.get(raw); ok {
+		return ds
+	}
+	ds := parse(raw)
+	memo.put(raw, ds)
+	return ds
+}
+
+func parse(raw string) []Destination {
 	if len(raw) > maxRaw {
 		return one(Opaque, raw, opaqueCanonical(raw), "longer than 64 KiB")
 	}

@@ -13,6 +13,9 @@ import (
 // only, or one that differs so from a name that the tool declares or a rule looks at. The gate reads exact names; a
 // server that reads "To" as "to" would send where nobody looked (A46).
 func misnamed(c Call, r Rules) []Finding {
+	if plainlyNamed(c, r) {
+		return nil
+	}
 	known := map[string]string{}
 	exact := map[string]bool{}
 	add := func(name string) { known[foldName(name)], exact[name] = name, true }
@@ -42,6 +45,19 @@ func misnamed(c Call, r Rules) []Finding {
 		}
 	}
 	return out
+}
+
+// plainlyNamed is the short way for most calls: every argument is one that the tool declares, and none has names inside.
+func plainlyNamed(c Call, r Rules) bool {
+	for _, m := range c.Args.Members {
+		if _, declared := slices.BinarySearch(r.Declared, m.Name); !declared || m.Value.Kind == jsonrpc.Object {
+			return false
+		}
+		if slices.ContainsFunc(m.Value.Elems, func(e jsonrpc.Value) bool { return e.Kind == jsonrpc.Object || e.Kind == jsonrpc.Array }) {
+			return false
+		}
+	}
+	return true
 }
 
 // gated returns every argument that a rule looks at.
@@ -102,7 +118,7 @@ func undeclared(c Call, r Rules) []policy.Selected {
 	}
 	var out []policy.Selected
 	for _, leaf := range c.Leaves {
-		if !slices.Contains(r.Declared, leaf.Argument()) {
+		if _, declared := slices.BinarySearch(r.Declared, leaf.Argument()); !declared {
 			out = append(out, leaf)
 		}
 	}

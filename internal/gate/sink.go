@@ -96,21 +96,21 @@ func sinkGate(c Call, r Rules, judged []Judged, all bool) []Finding {
 	var out []Finding
 	for i := range judged {
 		j := &judged[i]
-		found := Finding{Contract: SinkGate, Param: j.Param, Judged: j}
-		what := fmt.Sprintf("destination %s=%s", j.Param, repr(j.Destination.Raw))
+		verdict, why := Ask, ""
 		switch {
 		case j.Origin == Untrusted:
-			found.Verdict, found.Reason = Deny, what+" came from untrusted data"
+			verdict, why = Deny, "came from untrusted data"
 		case j.Origin == Unproven && j.Destination.Ambiguous != "":
-			found.Verdict, found.Reason = Ask, what+" is not a vouched recipient: "+j.Destination.Ambiguous
+			why = "is not a vouched recipient: " + j.Destination.Ambiguous
 		case j.Origin == Unproven:
-			found.Verdict, found.Reason = Ask, what+" is not a vouched recipient"
+			why = "is not a vouched recipient"
 		case r.Profile == policy.Paranoid && !c.Answered[j.Key()]:
-			found.Verdict, found.Reason = Ask, what+" is vouched for, and the paranoid profile asks about every call that sends"
+			why = "is vouched for, and the paranoid profile asks about every call that sends"
 		default:
 			continue
 		}
-		out = append(out, found)
+		reason := fmt.Sprintf("destination %s=%s %s", j.Param, repr(j.Destination.Raw), why)
+		out = append(out, Finding{Contract: SinkGate, Verdict: verdict, Reason: reason, Param: j.Param, Judged: j})
 	}
 	return out
 }

@@ -228,7 +228,7 @@ func walk(v jsonrpc.Value, steps []step, at *way, out *[]Selected) {
 
 // Leaves returns every scalar and member name of a call, in frame order.
 func Leaves(args jsonrpc.Value) []Selected {
-	var out []Selected
+	out := make([]Selected, 0, 4+2*len(args.Members))
 	flatten(args, nil, &out)
 	return out
 }

@@ -36,7 +36,7 @@ type Rule struct {
 	ArgPatterns         []ArgPattern // each named argument must match as a whole
 	ArgValues           []ArgValues  // each named argument must be one of these
 	MaxCalls            *int         // calls a session may attempt; nil is no limit, 0 is none
-	Declared            []string     // names of the arguments that the tool's schema declares; nil when it cannot be read
+	Declared            []string     // names of the arguments that the tool's schema declares, sorted; nil when it cannot be read
 	Content             []Param      // packs: arguments that were looked at and are no destinations. A sweep may leave them out
 
 	Layer Layer
