@@ -11,7 +11,7 @@ import (
 
 // Indexing happens while nobody waits: a model thinks for seconds between two calls. It starts after a pause of
 // idle without new records, when busy bytes wait, or at the next Seen, whichever comes first. A flood that is faster
-// than the index is held up once backlog bytes wait, so memory stays bounded.
+// than the index is held up, record by record, once backlog bytes wait, so memory stays bounded.
 const (
 	idle    = 20 * time.Millisecond
 	busy    = 8 << 20
@@ -65,9 +65,12 @@ func (m *Memory) Observe(src provenance.Source, payload []byte) {
 		m.armed = true
 		time.AfterFunc(idle, m.look)
 	}
+	target := m.observed
 	m.mu.Unlock()
-	if full {
-		m.catchUp()
+	for full && m.step(target) { // as much as comes in is worked off, so that no single record pays for all of them
+		m.mu.Lock()
+		full = m.waiting >= backlog
+		m.mu.Unlock()
 	}
 }
 
