@@ -31,10 +31,34 @@ func bouncerBinary(t testing.TB) string {
 	return path
 }
 
-// goBuild builds a package from dir into the file at path.
-func goBuild(dir, path, pkg string) error {
+var buildPlainBouncer = sync.OnceValues(func() (string, error) {
+	if err := noteSources(repoRoot()); err != nil {
+		return "", err
+	}
+	path := filepath.Join(scratch, exe("bouncer-plain"))
+	return path, goBuildAs(false, repoRoot(), path, "./cmd/bouncer")
+})
+
+// plainBouncer is bouncerBinary without the race detector, for tests that look at memory.
+func plainBouncer(t testing.TB) string {
+	t.Helper()
+	if !raceEnabled {
+		return bouncerBinary(t)
+	}
+	needE2E(t)
+	path, err := buildPlainBouncer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// goBuild builds a package from dir into the file at path, with the race detector when the tests have it.
+func goBuild(dir, path, pkg string) error { return goBuildAs(raceEnabled, dir, path, pkg) }
+
+func goBuildAs(race bool, dir, path, pkg string) error {
 	args := []string{"build", "-buildvcs=false", "-o", path}
-	if raceEnabled {
+	if race {
 		args = append(args, "-race")
 	}
 	cmd := exec.Command("go", append(args, pkg)...)

@@ -51,8 +51,10 @@ func parseFrame(line string) frame {
 	return f
 }
 
-// inbox collects the lines of a process. It is the process's standard output: Write never fails and never blocks.
+// inbox collects the lines of a process. It is the process's standard output: Write never fails, and blocks only while
+// a test holds reading, as a client does that does not read.
 type inbox struct {
+	reading sync.Mutex
 	mu      sync.Mutex
 	partial []byte
 	frames  []frame
@@ -67,6 +69,8 @@ const mostStdout = 512 << 20
 func newInbox() *inbox { return &inbox{arrived: make(chan struct{}, 1)} }
 
 func (in *inbox) Write(p []byte) (int, error) {
+	in.reading.Lock()
+	defer in.reading.Unlock()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.size+len(p) > mostStdout {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -14,7 +15,16 @@ func TestMain(m *testing.M) {
 		stub(mode)
 		return
 	}
+	flag.Parse()
+	if !given("test.parallel") { // these tests wait for other processes more than they compute
+		flag.Set("test.parallel", "8")
+	}
 	os.Exit(run(m))
+}
+
+func given(name string) (found bool) {
+	flag.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
 }
 
 func run(m *testing.M) int {

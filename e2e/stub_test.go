@@ -21,7 +21,13 @@ func startStub(t *testing.T, mode string, l limits) *client {
 }
 
 func stub(mode string) {
+	if script, ok := strings.CutPrefix(mode, scriptedMode); ok {
+		scripted(script)
+		return
+	}
 	switch mode {
+	case "launch":
+		launch(os.Args[1:])
 	case "deaf": // neither reads nor ends
 		time.Sleep(time.Hour)
 	case "die":

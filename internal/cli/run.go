@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -90,10 +89,7 @@ func run(f runFlags, dash int, args []string) error {
 
 // tune gives the relay's goroutines processors of their own: on a small machine the indexer or the collector would hold
 // one for milliseconds while a frame waits. Goroutines that wait in a read cost nothing.
-func tune() {
-	runtime.GOMAXPROCS(max(4, runtime.NumCPU()+2))
-	debug.SetGCPercent(200)
-}
+func tune() { runtime.GOMAXPROCS(max(4, runtime.NumCPU()+2)) }
 
 // lastWords is how long a session may go on after its client hung up, so that calls in flight are finished and logged.
 const lastWords = 5 * time.Second
