@@ -4,7 +4,7 @@ GO         ?= go
 TESTFLAGS  ?=
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test smoke e2e-deps lint fmt-check vet staticcheck clean
+.PHONY: build test smoke bench soak e2e-deps lint fmt-check vet staticcheck clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/bouncer
@@ -37,6 +37,13 @@ staticcheck:
 # of docs/performance.md.
 bench:
 	$(GO) run ./bench $(BENCHFLAGS)
+
+# The long forms: every kill test and matrix in full, and SOAK_FUZZ of fuzzing for each target. What was run, and when, is in
+# docs/soak.md.
+SOAK_FUZZ ?= 10m
+soak: e2e-deps
+	BOUNCER_SOAK=1 BOUNCER_E2E=required $(GO) test -count=1 -timeout=60m ./...
+	FUZZ_EACH=$(SOAK_FUZZ) FUZZ_LIMIT=1200 bash .ci/fuzz 1000000
 
 clean:
 	rm -rf bin e2e/node_modules

@@ -219,7 +219,7 @@ func (l *Log) put(bodies ...[]byte) error {
 	if err != nil {
 		return err
 	}
-	torn, err := l.isTorn(size)
+	torn, size, err := l.isTorn(size)
 	if err != nil {
 		return err
 	}
@@ -261,20 +261,41 @@ func (l *Log) put(bodies ...[]byte) error {
 	if n > 0 {
 		l.end = -1
 	}
+	if n == len(b)-1 { // every line is there; an error would deny a call whose line says that it was allowed
+		return nil
+	}
 	return err
 }
 
-// isTorn reports whether the file ends inside a line: another process was killed in a write, or the disk was full.
-func (l *Log) isTorn(size int64) (bool, error) {
-	if size == l.end || size == 0 {
-		return false, nil
+// isTorn reports whether the file ends inside a line: another process was killed in a write, or the disk was full. What
+// looks so may also be a write under way, of which a part can be seen: it is torn only if it stays so for a while. It
+// returns the file's size then.
+func (l *Log) isTorn(size int64) (bool, int64, error) {
+	for since := time.Now(); ; time.Sleep(200 * time.Microsecond) {
+		if size == l.end || size == 0 {
+			return false, size, nil
+		}
+		var last [1]byte
+		if _, err := l.file.ReadAt(last[:], size-1); err != nil {
+			return false, size, fmt.Errorf("look at its end: %w", err)
+		}
+		if last[0] == '\n' {
+			return false, size, nil
+		}
+		now, _, err := sizeOf(l.file)
+		switch {
+		case err != nil:
+			return false, size, fmt.Errorf("look at its end: %w", err)
+		case now != size:
+			size, since = now, time.Now()
+		case time.Since(since) > tornFor:
+			return true, size, nil
+		}
 	}
-	var last [1]byte
-	if _, err := l.file.ReadAt(last[:], size-1); err != nil {
-		return false, fmt.Errorf("look at its end: %w", err)
-	}
-	return last[0] != '\n', nil
 }
+
+// tornFor is how long an unfinished line has to stay as it is to count as torn.
+const tornFor = 5 * time.Millisecond
 
 // lookEvery is how often the path is looked up. A file that has no name left is noticed at once; one that was renamed
 // meanwhile gets a few lines more, which nothing is wrong with.

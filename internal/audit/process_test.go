@@ -27,7 +27,11 @@ func startWriter(t *testing.T, path string, env ...string) *exec.Cmd {
 // TestKilled: a writer that is killed in the middle leaves a log in which nothing is wrong.
 func TestKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
-	for i := range 20 {
+	kills := 20
+	if os.Getenv("BOUNCER_SOAK") != "" {
+		kills = 200
+	}
+	for i := range kills {
 		before := size(path)
 		cmd := startWriter(t, path, "AUDIT_TEST_FOREVER=1", "AUDIT_TEST_SIZE=200000")
 		for size(path) == before { // until it writes: then it is in the middle of it
@@ -52,7 +56,7 @@ func TestKilled(t *testing.T) {
 	}
 	log.Close()
 	if r := mustBeClean(t, path); r.Writers < 10 {
-		t.Errorf("%d writers left a line, of 20 and one", r.Writers)
+		t.Errorf("%d writers left a line, of %d and one", r.Writers, kills)
 	}
 }
 

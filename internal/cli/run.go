@@ -74,13 +74,15 @@ func run(f runFlags, dash int, args []string) error {
 	if err != nil {
 		return fail(exitFailed, err, "--audit best-effort goes on without a log")
 	}
+	signals := make(chan os.Signal, 1) // from here on a signal ends the server too
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	child, err := upstream.Start(spec, stderr())
 	if err != nil {
 		return fail(exitFailed, err)
 	}
 	go packs.All() // while the server starts
 	tune()
-	err = relay(f, server, rules, profile, dir, log, child)
+	err = relay(f, server, rules, profile, dir, log, child, signals)
 	if closeErr := log.Close(); closeErr != nil {
 		say("%v", closeErr)
 	}
@@ -95,7 +97,7 @@ func tune() { runtime.GOMAXPROCS(max(4, runtime.NumCPU()+2)) }
 const lastWords = 5 * time.Second
 
 // relay runs the session until the client or the server ends it, and leaves nothing of the server behind.
-func relay(f runFlags, server policy.Server, rules *policy.Set, profile policy.Profile, dir string, log judge.Log, child *upstream.Process) error {
+func relay(f runFlags, server policy.Server, rules *policy.Set, profile policy.Profile, dir string, log judge.Log, child *upstream.Process, signals <-chan os.Signal) error {
 	in, out := upstream.Stdio()
 	pins, facts := &pin.Book{}, session.NewMemory()
 	j := judge.New(judge.Config{
@@ -112,13 +114,11 @@ func relay(f runFlags, server policy.Server, rules *policy.Set, profile policy.P
 		CloseUpstream: func() { go child.Stop(context.Background()) },
 	}, proxy.Pipe{In: in, Out: out}, proxy.Pipe{In: child.Stdout(), Out: child.Stdin()})
 
-	return supervise(p, child, in, server.Name)
+	return supervise(p, child, in, server.Name, signals)
 }
 
 // supervise runs the relay until the client, the server or a signal ends it.
-func supervise(p *proxy.Proxy, child *upstream.Process, in *os.File, name string) error {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+func supervise(p *proxy.Proxy, child *upstream.Process, in *os.File, name string, signals <-chan os.Signal) error {
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run() }()
 

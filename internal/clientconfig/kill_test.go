@@ -40,7 +40,11 @@ func TestKilledInMidWrite(t *testing.T) {
 	}
 	wrapped := string(c.result())
 	strays, swapped := 0, 0
-	for i := range 50 {
+	kills := 50
+	if os.Getenv("BOUNCER_SOAK") != "" {
+		kills = 200
+	}
+	for i := range kills {
 		delay := time.Duration(rand.IntN(20000)) * time.Microsecond
 		killWriter(t, path, home, delay)
 		got := readFile(t, path)
@@ -62,7 +66,7 @@ func TestKilledInMidWrite(t *testing.T) {
 			t.Fatalf("%d files: strays pile up", n)
 		}
 	}
-	t.Logf("50 kills: %d left the wrapped file, %d a temporary one", swapped, strays)
+	t.Logf("%d kills: %d left the wrapped file, %d a temporary one", kills, swapped, strays)
 	applied(t, path, home, Options{Bouncer: testBouncer, Undo: readFile(t, path) == wrapped})
 	wantOnly(t, dir, "mcp.json")
 }

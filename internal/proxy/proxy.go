@@ -136,8 +136,8 @@ func (p *Proxy) Run() error {
 		p.mu.Lock()
 		p.ended = true
 		p.mu.Unlock()
-		p.cancel()     // nobody is left to answer a question
-		p.tools.wait() // calls that wait for the tool list still go (B49)
+		p.cancel()              // nobody is left to answer a question
+		p.tools.wait(lastCalls) // calls that wait for the tool list still go (B49)
 		p.cfg.CloseUpstream()
 	}()
 	p.readServer()
@@ -230,6 +230,9 @@ func (p *Proxy) dropLocked(f *inflight) bool {
 	delete(p.inflight, f.key)
 	return true
 }
+
+// lastCalls is how long calls that wait for the tool list may still go after the client had its last word.
+const lastCalls = 2 * time.Second
 
 // spawn runs task beside the relay, and reports whether it did: after the session's end there is nobody left to write to.
 func (p *Proxy) spawn(task func()) bool {

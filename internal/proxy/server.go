@@ -65,7 +65,7 @@ func (p *Proxy) fromServer(frame []byte) {
 		}
 	default:
 		bad.Code = codeGarbled
-		if !p.fail(bad) {
+		if !p.fail(bad) { // an id with a result is an answer, version or not: somebody waits for it
 			p.noiseLine(frame)
 		}
 	}

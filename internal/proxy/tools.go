@@ -85,11 +85,20 @@ func (t *toolList) abandonLocked() {
 	t.idle.Broadcast()
 }
 
-// wait returns when no run is under way and nothing is held. A run ends by itself: it has a time limit.
-func (t *toolList) wait() {
+// wait returns when no run is under way and nothing is held, and after limit at the latest: a client that left should not
+// have to wait for a server that does not answer.
+func (t *toolList) wait(limit time.Duration) {
+	over := false
+	timer := time.AfterFunc(limit, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		over = true
+		t.idle.Broadcast()
+	})
+	defer timer.Stop()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for t.listing != nil || len(t.held) > 0 {
+	for !over && (t.listing != nil || len(t.held) > 0) {
 		t.idle.Wait()
 	}
 }
