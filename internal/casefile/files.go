@@ -38,7 +38,7 @@ func (r *reader) files(n *yaml.Node) []scratchFile {
 			continue
 		}
 		if f.node.Kind != yaml.ScalarNode {
-			r.at(f.node, "%s must be dir, \"-> target\" or the file's content, not %s", show(f.key), kindOf(f.node))
+			r.at(f.node, "%s must be dir, \"-> target\" or the file's content, not %s", show(f.key), load.KindOf(f.node))
 			continue
 		}
 		file := scratchFile{path: name}

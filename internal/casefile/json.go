@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/policy/load"
 )
 
 // jsonNumber is the grammar of a JSON number. What YAML calls a number beyond that (0x1f, .5, 1_000, .inf) has no JSON
@@ -18,7 +19,7 @@ func (r *reader) json(n *yaml.Node) string { return string(r.appendJSON(nil, n))
 // object is json for what has to be an object.
 func (r *reader) object(n *yaml.Node, what string) string {
 	if n.Kind != yaml.MappingNode {
-		r.at(n, "%s must be a mapping, not %s", what, kindOf(n))
+		r.at(n, "%s must be a mapping, not %s", what, load.KindOf(n))
 		return "{}"
 	}
 	return r.json(n)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
+	"github.com/mcp-bouncer/bouncer/internal/policy/load"
 )
 
 var (
@@ -194,7 +195,7 @@ func (r *reader) toolPages(n *yaml.Node, s *server) toolPages {
 // passed on.
 func (r *reader) toolList(n *yaml.Node) string {
 	if n.Kind != yaml.SequenceNode {
-		r.at(n, "a page of tools must be a list, not %s", kindOf(n))
+		r.at(n, "a page of tools must be a list, not %s", load.KindOf(n))
 		return "[]"
 	}
 	for _, tool := range n.Content {

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/mcp-bouncer/bouncer/internal/policy"
+	"github.com/mcp-bouncer/bouncer/internal/policy/load"
 )
 
 var (
@@ -161,12 +162,12 @@ func (r *reader) scripted(n *yaml.Node, keys map[string]*yaml.Node) scripted {
 		r.at(c, "content stands beside text: write the text into content")
 	} else if t != nil {
 		if t.Kind != yaml.ScalarNode || t.Tag != "!!str" {
-			r.at(t, "text must be text, not %s", kindOf(t))
+			r.at(t, "text must be text, not %s", load.KindOf(t))
 		}
 		members = append(members, `"content":[{"type":"text","text":`+r.json(t)+`}]`)
 	} else if c != nil {
 		if c.Kind != yaml.SequenceNode {
-			r.at(c, "content must be a list, not %s", kindOf(c))
+			r.at(c, "content must be a list, not %s", load.KindOf(c))
 		}
 		members = append(members, `"content":`+r.json(c))
 	} else {

@@ -1,13 +1,9 @@
 package casefile
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
@@ -16,7 +12,7 @@ import (
 	"github.com/mcp-bouncer/bouncer/internal/policy/load"
 )
 
-// maxSize is the largest case file that is read.
+// maxSize is the largest file that a case reads.
 const maxSize = 1 << 20
 
 // reader collects what is wrong with one file while it is read.
@@ -46,70 +42,14 @@ func (r *reader) result() error {
 	return &load.Errors{List: r.errs}
 }
 
-// parse reads data as one YAML document in which everything stands for itself: no anchors, aliases, tags, merge keys.
-// It returns nil when there is none.
+// parse reads data as one plain YAML document. It returns nil when there is none.
 func (r *reader) parse(data []byte) *yaml.Node {
-	switch {
-	case len(data) > maxSize:
-		r.atPosition(1, 1, fmt.Sprintf("larger than %d bytes: no case needs that", maxSize))
-		return nil
-	case !utf8.Valid(data):
-		r.atPosition(1, 1, "not UTF-8")
-		return nil
-	}
-	loader, err := yaml.NewLoader(bytes.NewReader(data))
-	if err != nil {
-		r.atPosition(1, 1, "not YAML: "+err.Error())
-		return nil
-	}
-	var doc, more yaml.Node
-	if err := loader.Load(&doc); err != nil {
-		r.syntax(err)
-		return nil
-	}
-	switch err := loader.Load(&more); {
-	case err == nil:
-		r.at(&more, "a case file is one YAML document; a second one starts here")
-	case !errors.Is(err, io.EOF):
-		r.syntax(err)
-	}
-	if len(doc.Content) == 0 {
-		return nil
-	}
-	r.plain(doc.Content[0])
-	if len(r.errs) > 0 {
-		return nil
-	}
-	return doc.Content[0]
-}
-
-func (r *reader) syntax(err error) {
-	var e *yaml.LoadError
-	switch {
-	case errors.Is(err, io.EOF):
+	root, errs := load.Document(r.file, "a case file", data)
+	r.errs = append(r.errs, errs...)
+	if root == nil && len(errs) == 0 {
 		r.atPosition(1, 1, "the file is empty")
-	case errors.As(err, &e):
-		r.atPosition(e.Mark.Line, e.Mark.Column, "not YAML: "+strings.TrimPrefix(e.Message, "yaml: "))
-	default:
-		r.atPosition(1, 1, "not YAML: "+err.Error())
 	}
-}
-
-func (r *reader) plain(n *yaml.Node) {
-	switch {
-	case n.Kind == yaml.AliasNode:
-		r.at(n, "aliases are not allowed: write the value out")
-		return
-	case n.Anchor != "":
-		r.at(n, "anchors are not allowed: write the value out where it is needed")
-	case n.Style&yaml.TaggedStyle != 0:
-		r.at(n, "tags are not allowed: drop %s", show(n.Tag))
-	case n.Kind == yaml.ScalarNode && n.Tag == "!!merge":
-		r.at(n, "merge keys are not allowed: write the keys out")
-	}
-	for _, c := range n.Content {
-		r.plain(c)
-	}
+	return root
 }
 
 // field is one key of a mapping with its value.
@@ -122,7 +62,7 @@ type field struct {
 // takes the other.
 func (r *reader) fields(n *yaml.Node, what string) []field {
 	if n.Kind != yaml.MappingNode {
-		r.at(n, "%s must be a mapping, not %s", what, kindOf(n))
+		r.at(n, "%s must be a mapping, not %s", what, load.KindOf(n))
 		return nil
 	}
 	var out []field
@@ -132,7 +72,7 @@ func (r *reader) fields(n *yaml.Node, what string) []field {
 		line, twice := first[k.Value]
 		switch {
 		case k.Kind != yaml.ScalarNode:
-			r.at(k, "a key must be text, not %s", kindOf(k))
+			r.at(k, "a key must be text, not %s", load.KindOf(k))
 		case twice:
 			r.at(k, "duplicate key %s, first on line %d", show(k.Value), line)
 		default:
@@ -163,7 +103,7 @@ func (r *reader) known(n *yaml.Node, what string, keys []string) map[string]*yam
 // text returns a scalar that stands for text; a bare date, such as a protocol version, is its own text.
 func (r *reader) text(n *yaml.Node, what string) string {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" && n.Tag != "!!timestamp" {
-		r.at(n, "%s must be text, not %s", what, kindOf(n))
+		r.at(n, "%s must be text, not %s", what, load.KindOf(n))
 		return ""
 	}
 	if strings.TrimSpace(n.Value) == "" {
@@ -190,28 +130,8 @@ func (r *reader) truth(n *yaml.Node, what string) bool {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!bool" {
 		return strings.EqualFold(n.Value, "true")
 	}
-	r.at(n, "%s must be true or false, not %s", what, kindOf(n))
+	r.at(n, "%s must be true or false, not %s", what, load.KindOf(n))
 	return false
-}
-
-func kindOf(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	}
-	switch n.Tag {
-	case "!!str", "!!timestamp":
-		return "text"
-	case "!!int", "!!float":
-		return "a number"
-	case "!!bool":
-		return "true or false"
-	case "!!null":
-		return "nothing"
-	}
-	return strings.TrimPrefix(n.Tag, "!!")
 }
 
 func show(s string) string { return `"` + destination.Visible(s, 80) + `"` }

@@ -35,11 +35,12 @@ type reader struct {
 	file   string
 	widths []int // runes in each line
 	pack   bool
+	kind   string // what sort of file it is, for messages
 	errs   []Error
 }
 
 func newReader(file string, data []byte) *reader {
-	r := &reader{file: file}
+	r := &reader{file: file, kind: "a policy"}
 	if len(data) <= maxSize {
 		for line := range bytes.SplitSeq(data, []byte("\n")) {
 			r.widths = append(r.widths, utf8.RuneCount(line))

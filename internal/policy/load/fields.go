@@ -19,7 +19,7 @@ type field struct {
 // fields returns the keys of a mapping in file order, without duplicates. what names the mapping in messages.
 func (r *reader) fields(n *yaml.Node, what string) []field {
 	if n.Kind != yaml.MappingNode {
-		r.at(n.Line, n.Column, "%s must be a mapping, not %s", what, kindOf(n))
+		r.at(n.Line, n.Column, "%s must be a mapping, not %s", what, KindOf(n))
 		return nil
 	}
 	var out []field
@@ -28,9 +28,9 @@ func (r *reader) fields(n *yaml.Node, what string) []field {
 		k, v := n.Content[i], n.Content[i+1]
 		if k.Kind != yaml.ScalarNode || k.Tag != "!!str" {
 			if k.Kind == yaml.ScalarNode {
-				r.at(k.Line, k.Column, "the key %s is %s: put it in quotes", show(k.Value), kindOf(k))
+				r.at(k.Line, k.Column, "the key %s is %s: put it in quotes", show(k.Value), KindOf(k))
 			} else {
-				r.at(k.Line, k.Column, "a key must be text, not %s", kindOf(k))
+				r.at(k.Line, k.Column, "a key must be text, not %s", KindOf(k))
 			}
 			continue
 		}
@@ -64,9 +64,9 @@ func (r *reader) name(f field, what string) bool {
 func (r *reader) text(n *yaml.Node, what string) (string, bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
 		if n.Kind == yaml.ScalarNode && !isNull(n) {
-			r.at(n.Line, n.Column, "%s must be text, not %s: put %s in quotes", what, kindOf(n), show(n.Value))
+			r.at(n.Line, n.Column, "%s must be text, not %s: put %s in quotes", what, KindOf(n), show(n.Value))
 		} else {
-			r.at(n.Line, n.Column, "%s must be text, not %s", what, kindOf(n))
+			r.at(n.Line, n.Column, "%s must be text, not %s", what, KindOf(n))
 		}
 		return "", false
 	}
@@ -79,7 +79,7 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 		if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
 			r.at(n.Line, n.Column, "%s must be a list: write [%s]", what, clip(n.Value))
 		} else {
-			r.at(n.Line, n.Column, "%s must be a list, not %s", what, kindOf(n))
+			r.at(n.Line, n.Column, "%s must be a list, not %s", what, KindOf(n))
 		}
 		return nil
 	}
@@ -140,7 +140,7 @@ func quoteOrKind(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode && !isNull(n) {
 		return show(n.Value)
 	}
-	return kindOf(n)
+	return KindOf(n)
 }
 
 // count reads a whole number from 0, in plain decimal: 010 would be read as eight by some.

@@ -34,7 +34,7 @@ func version(root *yaml.Node) (*yaml.Node, bool) {
 // flat reads the first version's format: tool names at the top.
 func (r *reader) flat(root *yaml.Node) map[string]policy.Rule {
 	if root.Kind != yaml.MappingNode {
-		r.at(root.Line, root.Column, "the top level must be a mapping of tool names, not %s", kindOf(root))
+		r.at(root.Line, root.Column, "the top level must be a mapping of tool names, not %s", KindOf(root))
 		return nil
 	}
 	if f, ok := r.looksFull(root); ok {

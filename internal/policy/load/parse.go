@@ -10,6 +10,15 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
+// Document reads data as one plain YAML document: no anchors, aliases, tags or merge keys, each of which lets a file say
+// something else than what stands at the place where a person looks. kind names the file in messages ("a policy"). The
+// node is nil when the file is empty or broken; what is broken is in the list.
+func Document(name, kind string, data []byte) (*yaml.Node, []Error) {
+	r := newReader(name, data)
+	r.kind = kind
+	return r.parse(data), r.errs
+}
+
 // parse reads data as one YAML document without anchors, aliases, tags and merge keys: each lets a file say something
 // else than what stands at the place where a person looks. It returns nil when the file is empty or broken.
 func (r *reader) parse(data []byte) *yaml.Node {
@@ -30,7 +39,7 @@ func (r *reader) parse(data []byte) *yaml.Node {
 	}
 	switch err := loader.Load(&more); {
 	case err == nil:
-		r.at(more.Line, more.Column, "a policy is one YAML document; a second one starts here")
+		r.at(more.Line, more.Column, "%s is one YAML document; a second one starts here", r.kind)
 	case !errors.Is(err, io.EOF):
 		r.syntax(err)
 	}
@@ -49,7 +58,7 @@ func (r *reader) parse(data []byte) *yaml.Node {
 func (r *reader) readable(data []byte) bool {
 	switch {
 	case len(data) > maxSize:
-		r.at(1, 1, "larger than %d bytes: no policy needs that", maxSize)
+		r.at(1, 1, "larger than %d bytes: no %s needs that", maxSize, strings.TrimPrefix(r.kind, "a "))
 	case utf16(data):
 		r.at(1, 1, "the file is UTF-16: save it as UTF-8")
 	case !utf8.Valid(data):
@@ -108,8 +117,8 @@ func (r *reader) plain(n *yaml.Node) {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-// kindOf says what a node is, for people.
-func kindOf(n *yaml.Node) string {
+// KindOf says what a node is, for people.
+func KindOf(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "a mapping"
@@ -117,7 +126,7 @@ func kindOf(n *yaml.Node) string {
 		return "a list"
 	}
 	switch n.Tag {
-	case "!!str":
+	case "!!str", "!!timestamp":
 		return "text"
 	case "!!int", "!!float":
 		return "a number"

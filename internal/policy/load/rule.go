@@ -137,7 +137,7 @@ func (r *reader) values(n *yaml.Node) []policy.ArgValues {
 		items := r.list(f.node, "arg_values of "+show(f.key))
 		for _, item := range items {
 			if item.Kind != yaml.ScalarNode || isNull(item) {
-				r.at(item.Line, item.Column, "arg_values of %s must be plain values, not %s", show(f.key), kindOf(item))
+				r.at(item.Line, item.Column, "arg_values of %s must be plain values, not %s", show(f.key), KindOf(item))
 				continue
 			}
 			v.Values = append(v.Values, item.Value)
