@@ -43,6 +43,15 @@ func writeJSON(t *testing.T, path string, v any) {
 // verdict is the part of a log line that the first version showed.
 type verdict struct{ Tool, Verdict, Reason, Contract string }
 
+// named checks what every line must say besides: which call, session and server it is of.
+func named(t *testing.T, line []byte) {
+	t.Helper()
+	var v struct{ ID, Session, Server, Time string }
+	if err := json.Unmarshal(line, &v); err != nil || v.ID == "" || v.Session == "" || v.Server == "" || v.Time == "" {
+		t.Errorf("the line does not say what it is about (%v): %s", err, line)
+	}
+}
+
 func auditLog(t *testing.T, s sandbox) (out []verdict) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(s.bouncer, "audit.jsonl"))
@@ -59,6 +68,7 @@ func auditLog(t *testing.T, s sandbox) (out []verdict) {
 		if v.Verdict == "" { // a checkpoint
 			continue
 		}
+		named(t, lines.Bytes())
 		out = append(out, v)
 	}
 	return out

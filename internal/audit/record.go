@@ -61,7 +61,7 @@ type Filter struct {
 // Match reports whether r is wanted.
 func (f Filter) Match(r Record) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
-	return is(f.Server, r.Server) && is(f.Tool, r.Tool) && is(f.Verdict, r.Verdict) && is(f.Contract, r.Contract) && !r.Time.Before(f.Since)
+	return is(f.Server, r.Server) && is(f.Tool, r.Tool) && is(f.Verdict, r.Verdict) && is(f.Contract, r.Contract) && (f.Since.IsZero() || !r.Time.Before(f.Since))
 }
 
 // wants is Match for a line; a line that cannot be read is wanted when everything is.

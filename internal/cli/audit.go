@@ -30,7 +30,7 @@ func newAudit() *cobra.Command {
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newAuditTail(), newAuditSummary(), newAuditShow(), newAuditVerify())
+	cmd.AddCommand(newAuditTail(), newAuditSummary(), newAuditShow(), newAuditVerify(), newAuditReport())
 	return cmd
 }
 

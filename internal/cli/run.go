@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-bouncer/bouncer/internal/audit"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/judge"
+	"github.com/mcp-bouncer/bouncer/internal/otlp"
 	"github.com/mcp-bouncer/bouncer/internal/pin"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
 	"github.com/mcp-bouncer/bouncer/internal/policy/packs"
@@ -31,6 +32,8 @@ type runFlags struct {
 	noArgs                     bool
 	maxFrame                   int
 	askTimeout                 time.Duration
+	otlp                       string
+	session                    string // its name in the log
 }
 
 func newRun() *cobra.Command {
@@ -53,6 +56,7 @@ what stands after -- is launched exactly as it stands. Without it, the entry's x
 	flags.StringVar(&f.audit, "audit", "required", "required: a call that cannot be logged is denied; best-effort: it is not")
 	flags.BoolVar(&f.noArgs, "no-args", false, "leave the arguments of calls out of the log")
 	flags.IntVar(&f.maxFrame, "max-frame", jsonrpc.DefaultLimit, "`BYTES` that one message may have")
+	flags.StringVar(&f.otlp, "otlp", "", "also send verdicts, without arguments, to the OpenTelemetry collector at this `URL` (headers: OTEL_EXPORTER_OTLP_HEADERS)")
 	flags.DurationVar(&f.askTimeout, "ask-timeout", 2*time.Minute, "how long a person has to answer a question")
 	return cmd
 }
@@ -66,10 +70,15 @@ func run(f runFlags, dash int, args []string) error {
 	if err != nil {
 		return err
 	}
+	collector, err := f.collector()
+	if err != nil {
+		return err
+	}
 	dir, err := makeHome()
 	if err != nil {
 		return fail(exitFailed, err)
 	}
+	f.session = audit.NewID()
 	log, err := f.openLog(filepath.Join(dir, "audit.jsonl"))
 	if err != nil {
 		return fail(exitFailed, err, "--audit best-effort goes on without a log")
@@ -80,6 +89,8 @@ func run(f runFlags, dash int, args []string) error {
 	if err != nil {
 		return fail(exitFailed, err)
 	}
+	log, exported := f.export(collector, filepath.Join(dir, "audit.jsonl"), log)
+	defer exported()
 	go packs.All() // while the server starts
 	tune()
 	err = relay(f, server, rules, profile, dir, log, child, signals)
@@ -87,6 +98,38 @@ func run(f runFlags, dash int, args []string) error {
 		say("%v", closeErr)
 	}
 	return err
+}
+
+// collector says where verdicts are sent to; nil is nowhere, which is the default.
+func (f runFlags) collector() (*otlp.Options, error) {
+	if f.otlp == "" {
+		return nil, nil
+	}
+	endpoint, err := otlp.ParseEndpoint(f.otlp)
+	if err != nil {
+		return nil, fail(exitUsage, fmt.Errorf("--otlp takes the address of a collector, such as http://localhost:4318: %w", err))
+	}
+	header, err := otlp.ParseHeaders(os.Getenv("OTEL_EXPORTER_OTLP_HEADERS"))
+	if err != nil {
+		return nil, fail(exitUsage, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS: %w", err))
+	}
+	return &otlp.Options{Endpoint: endpoint, Header: header, Version: buildVersion().Version, Problem: say}, nil
+}
+
+// export has the verdicts of the session sent to a collector, if there is one. What it returns is called when the log is
+// closed.
+func (f runFlags) export(collector *otlp.Options, path string, log sessionLog) (sessionLog, func()) {
+	whole, ok := log.(*audit.Log)
+	if collector == nil {
+		return log, func() {}
+	}
+	if !ok { // what is sent is read back from the log
+		say("otlp: nothing is exported, since there is no log")
+		return log, func() {}
+	}
+	collector.Path, collector.Session = path, f.session
+	exporter := otlp.Start(*collector)
+	return exporter.Count(whole), exporter.Close
 }
 
 // tune gives the relay's goroutines processors of their own: on a small machine the indexer or the collector would hold
@@ -101,7 +144,7 @@ func relay(f runFlags, server policy.Server, rules *policy.Set, profile policy.P
 	in, out := upstream.Stdio()
 	pins, facts := &pin.Book{}, session.NewMemory()
 	j := judge.New(judge.Config{
-		Server: server, Policy: rules, Profile: profile, Session: facts, SessionID: audit.NewID(), Log: log,
+		Server: server, Policy: rules, Profile: profile, Session: facts, SessionID: f.session, Log: log,
 		BestEffort: f.audit == "best-effort", Pins: pins, Paths: &judge.Paths{Guarded: f.guarded(dir)}, Problem: say,
 	})
 	p := proxy.New(proxy.Config{
