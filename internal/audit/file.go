@@ -294,8 +294,9 @@ func (l *Log) isTorn(size int64) (bool, int64, error) {
 	}
 }
 
-// tornFor is how long an unfinished line has to stay as it is to count as torn.
-const tornFor = 5 * time.Millisecond
+// tornFor is how long an unfinished line has to stay as it is to count as torn. A writer can lose its processor in the
+// middle of a write; if it is gone for longer, its line gets an empty one behind it, which nothing is wrong with.
+const tornFor = 100 * time.Millisecond
 
 // lookEvery is how often the path is looked up. A file that has no name left is noticed at once; one that was renamed
 // meanwhile gets a few lines more, which nothing is wrong with.
