@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -54,21 +56,21 @@ func (s statement) append(b []byte, key note.Signer) []byte {
 // look like a log that ends there.
 func headsDir(path string) string { return path + ".heads" }
 
-// saveHead keeps line, a checkpoint, as this writer's head. It is one small write: a kill leaves the old or the new one.
-// It comes after the line is in the log, so a head never speaks of what was not written.
+// saveHead keeps line, a checkpoint, as this writer's head. It is written beside and renamed: a kill leaves the old or the
+// new one, and perhaps an unfinished file whose name begins with a dot, which nobody reads. It comes after the line is in the log, so a head never speaks of what was not written.
 func (l *Log) saveHead(line []byte) {
 	dir := headsDir(l.path)
-	name := filepath.Join(dir, l.chain.writer)
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
+	name, beside := filepath.Join(dir, l.chain.writer), filepath.Join(dir, "."+l.chain.writer)
+	err := os.WriteFile(beside, line, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
 		os.Mkdir(dir, 0o700)
-		if f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o600); err != nil {
-			return // a full disk: the log itself has the checkpoint
-		}
+		err = os.WriteFile(beside, line, 0o600)
 	}
-	defer f.Close()
-	if n, _ := f.WriteAt(line, 0); n < len(line) {
-		os.Remove(name)
+	if err == nil {
+		err = os.Rename(beside, name)
+	}
+	if err != nil { // a full disk: the log itself has the checkpoint
+		os.Remove(beside)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -269,6 +270,9 @@ func (v *verify) heads() {
 		return
 	}
 	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), ".") { // one that a kill left unfinished
+			continue
+		}
 		content, err := os.ReadFile(filepath.Join(dir, entry.Name()))
 		line, _, whole := bytes.Cut(content, []byte("\n"))
 		t, ok := readTail(line)
