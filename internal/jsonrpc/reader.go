@@ -103,11 +103,18 @@ func (r *Reader) Next() ([]byte, error) {
 // More reports whether the next Next returns without reading the input. Until it is called the frame that the last one
 // returned stays valid, and so do the ones before it since the last read.
 func (r *Reader) More() bool {
-	if bytes.IndexByte(r.buf[r.searched:r.end], '\n') >= 0 {
-		return true
+	for {
+		n := bytes.IndexByte(r.buf[r.searched:r.end], '\n')
+		if n < 0 {
+			r.searched = r.end
+			return false
+		}
+		if !blank(r.buf[r.start : r.searched+n]) {
+			return true
+		}
+		r.start = r.searched + n + 1 // Next would skip it, and then wait
+		r.searched = r.start
 	}
-	r.searched = r.end
-	return false
 }
 
 // last returns what the input ended with.
