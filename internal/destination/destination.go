@@ -18,10 +18,11 @@ type Kind string
 
 // The kinds of destination.
 const (
-	Email  Kind = "email"
-	URL    Kind = "url"
-	Path   Kind = "path"
-	Opaque Kind = "opaque"
+	Email   Kind = "email"
+	URL     Kind = "url"
+	Path    Kind = "path"
+	Account Kind = "account" // an IBAN, or what has the shape of one
+	Opaque  Kind = "opaque"
 )
 
 // Destination is one place that a value can be sent to.

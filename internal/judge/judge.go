@@ -262,5 +262,5 @@ func (f facts) Approved(tool string, d destination.Destination) bool {
 }
 
 func (f facts) Seen(d destination.Destination) (provenance.Sighting, bool) {
-	return f.j.cfg.Session.Seen(d)
+	return f.j.cfg.Session.Seen(d, provenance.Substring)
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/provenance"
 )
 
 // Layer says who wrote a rule. The first layer that has a rule for a tool decides alone.
@@ -28,7 +29,8 @@ type Position struct {
 type Rule struct {
 	Tool                string
 	Exfiltrating        bool         // the tool carries values out of the machine: its destinations are judged
-	SinkParams          []Param      // where the destinations stand. Exfiltrating without any: every argument but Content is one (Sweep)
+	Sinks               []Sink       // what is special about some sinks: their kind, or that several arguments are one destination
+	SinkParams          []Param      // where the destinations stand, those of Sinks among them. Exfiltrating without any: every argument but Content is one (Sweep)
 	TrustedDestinations []string     // exact value, "@corp.example" (e-mail domain), URL prefix
 	WriteParams         []Param      // path arguments that AllowedPathPrefixes confines. May hold EveryArgument
 	Guessed             bool         // WriteParams were guessed from the schema, since the user named prefixes and no arguments
@@ -37,12 +39,68 @@ type Rule struct {
 	ArgValues           []ArgValues  // each named argument must be one of these
 	MaxCalls            *int         // calls a session may attempt; nil is no limit, 0 is none
 	Declared            []string     // names of the arguments that the tool's schema declares, sorted; nil when it cannot be read
-	Content             []Param      // packs: arguments that were looked at and are no destinations. A sweep may leave them out
+	Content             []Param      // arguments that are no destinations but text: a sweep leaves them out, contract content looks inside
+	Results             []Result     // labelled fields of the tool's answer
+	Intent              []string     // words of the user's that ask for this kind of act; nil when nobody said
+	Consequence         *Consequence // the tool changes things without a destination; nil when it does not
+	Fetch               bool         // using a destination reads from it, and sends nothing but the destination itself (GET)
+	Verbatim            Effect       // what becomes of a Fetch whose URL stands verbatim in untrusted text; "" is the profile's choice
+	OnTainted           Effect       // in place of the profile's verdict about an untrusted destination; "" leaves it
+	OnUnproven          Effect       // the same for an unproven one
+	Deny                []string     // destinations that are refused before any trust, written like TrustedDestinations
+	RequireApproval     bool         // ask about every call, whatever else is known
+	Extends             bool         // the rule adds to the pack's (or the heuristics') instead of replacing it
 
 	Layer Layer
 	Pack  string   // the pack's name when Layer is Pack
 	At    Position // where the rule stands; zero for heuristics
 	Why   string   // for people: why this rule is as it is ("argument 'to' names a recipient")
+}
+
+// Effect is a verdict as a policy writes it.
+type Effect string
+
+// The effects.
+const (
+	Allow Effect = "allow"
+	Ask   Effect = "ask"
+	Deny  Effect = "deny"
+)
+
+// Sink is one destination of a tool. Several Args are parts of one: owner and repo, joined by "/".
+type Sink struct {
+	Args []Param
+	Kind SinkKind // "" when it is not said
+}
+
+// SinkKind is what sort of destination a sink takes, as far as it matters to a verdict.
+type SinkKind string
+
+// The kinds of sinks.
+const (
+	KindEmail   SinkKind = "email"
+	KindURL     SinkKind = "url"
+	KindAccount SinkKind = "account" // where money goes: never on the word of free text
+	KindRepo    SinkKind = "repo"
+	KindChannel SinkKind = "channel"
+	KindUser    SinkKind = "user"
+	KindPhone   SinkKind = "phone"
+	KindName    SinkKind = "name" // a firm, a place, a person: whatever is known by its name
+	KindPath    SinkKind = "path"
+	KindID      SinkKind = "id"
+)
+
+// Result is a labelled field of a tool's answer.
+type Result struct {
+	Path  Param // in the answer's value; [] and names as in Param, "*" stands for any name
+	Label provenance.Label
+	Kind  SinkKind // the shape that a value must have to count; "" is any
+}
+
+// Consequence says on what a consequential tool may act without a question.
+type Consequence struct {
+	Named []Param // these arguments must stand in the user's own words
+	Own   []Param // these must not stand in untrusted text, unless the user said them too: nobody dictates them
 }
 
 // ArgPattern is a regular expression that the whole argument must match. Source is as written in the policy.

@@ -12,6 +12,7 @@ type Source struct {
 	Tool   string // the tool whose answer it was; "" when it was no tool's answer
 	Call   string // the audit id of that call; "" when none
 	Kind   string // result, error, notification, request, definition, instructions, resource, prompt
+	Named  bool   // the user's own words name everything that the call asked for: they pointed at this source
 }
 
 // Sighting is where a destination was first seen. It is evidence: for people and the log.
@@ -27,4 +28,13 @@ const (
 	Exact = "exact" // the canonical destination, or its host, stood there as a destination
 	Text  = "text"  // its normalised text stood there
 	Bound = "bound" // a limit on work or memory was reached before it could be ruled out: nobody saw it, nobody can deny it
+)
+
+// Matching says how wide a text match is.
+type Matching uint8
+
+// The widths.
+const (
+	Tokens    Matching = iota // whole tokens only: "13" is not in "June 13", nor "corp.example" in "mycorp.example"
+	Substring                 // anywhere, as the first version did
 )

@@ -54,7 +54,7 @@ func NewMemory() *Memory {
 }
 
 // Observe implements Store.
-func (m *Memory) Observe(src provenance.Source, payload []byte) {
+func (m *Memory) Observe(src provenance.Source, payload []byte, echo ...string) {
 	m.mu.Lock()
 	m.queue = append(m.queue, record{src, bytes.Clone(payload)})
 	m.waiting += len(payload)
@@ -123,7 +123,7 @@ func (m *Memory) step(target uint64) bool {
 }
 
 // Seen implements Store.
-func (m *Memory) Seen(d destination.Destination) (provenance.Sighting, bool) {
+func (m *Memory) Seen(d destination.Destination, how provenance.Matching) (provenance.Sighting, bool) {
 	m.catchUp()
 	return m.index.Find(d)
 }

@@ -31,7 +31,7 @@ func TestSeenWaitsForTheIndex(t *testing.T) {
 		})
 	}
 	readers.Wait()
-	if _, ok := m.Seen(dest("nobody@nowhere.example")); ok {
+	if _, ok := m.Seen(dest("nobody@nowhere.example"), provenance.Substring); ok {
 		t.Error("an address that nobody wrote is seen")
 	}
 }
