@@ -23,7 +23,7 @@ func TestSeenWaitsForTheIndex(t *testing.T) {
 				payload := []byte(fmt.Sprintf(`{"content":[{"type":"text","text":"mail %s now %s"}]}`, address, strings.Repeat("x", i)))
 				m.Observe(provenance.Source{Server: "mail", Tool: "read", Call: address}, payload)
 				copy(payload, strings.Repeat("z", len(payload))) // the caller uses its buffer again
-				seen, ok := m.Seen(dest(address))
+				seen, ok := m.Seen(dest(address), provenance.Substring)
 				if !ok || seen.Source.Call != address {
 					t.Errorf("%s was observed and is not seen: %+v %v", address, seen, ok)
 				}
