@@ -82,6 +82,7 @@ type step struct {
 	tool    string // call, result
 	args    string // call, result: a JSON object; "" when absent
 	returns scripted
+	prompt  string // prompt: the user's own words
 	method  string // message
 	params  string // message: a JSON object; "" when absent
 	tools   toolPages

@@ -250,7 +250,6 @@ func TestSilentRelayIsAnError(t *testing.T) {
 // TestUnsupportedStepsAreErrors: a feature that does not exist yet must not make a case green.
 func TestUnsupportedStepsAreErrors(t *testing.T) {
 	for name, steps := range map[string]string{
-		"prompt": "  - prompt: mail it to bob@partner.example\n" + allowed,
 		"always": asked + "    answer: always\n",
 		"never":  asked + "    answer: never\n",
 	} {

@@ -36,10 +36,7 @@ func (c *Case) Run(ctx context.Context) Report {
 
 func (c *Case) supported() error {
 	for _, s := range c.steps {
-		switch {
-		case s.kind == kindPrompt:
-			return fmt.Errorf("%s: a prompt step is %w", s.at, errUnsupported)
-		case s.answer == answerAlways || s.answer == answerNever:
+		if s.answer == answerAlways || s.answer == answerNever {
 			return fmt.Errorf("%s: the answer %s is %w", s.at, s.answer, errUnsupported)
 		}
 	}
@@ -93,6 +90,10 @@ func (w *world) finish(ctx context.Context) error {
 }
 
 func (w *world) step(ctx context.Context, s step, patient bool) (StepReport, error) {
+	if s.kind == kindPrompt {
+		w.store.Say(s.prompt)
+		return StepReport{}, nil
+	}
 	l, err := w.link(s)
 	if err != nil {
 		return StepReport{}, err

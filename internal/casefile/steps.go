@@ -26,7 +26,7 @@ func (r *reader) steps(c *Case, n *yaml.Node) {
 	judged := false
 	for i, item := range n.Content {
 		s := r.step(c, item)
-		judged = judged || s.kind == kindCall || s.kind == kindRaw || s.kind == kindPrompt
+		judged = judged || s.kind == kindCall || s.kind == kindRaw
 		if s.cut && i < len(n.Content)-1 {
 			r.at(item, "the client's input ends in this step, so it must be the last one")
 		}
@@ -89,7 +89,7 @@ func (r *reader) stepServer(c *Case, s *step, n, name *yaml.Node) {
 func (r *reader) stepBody(s *step, n *yaml.Node) {
 	switch s.kind {
 	case kindPrompt:
-		r.text(n, "prompt")
+		s.prompt = r.text(n, "prompt")
 	case kindTools:
 		s.tools = r.toolPages(n, nil)
 	case kindRaw:

@@ -27,6 +27,7 @@ type world struct {
 	temp  string // removed at the end
 	dir   string // the scratch directory, with slashes and without links in its own path
 	log   *audit.Log
+	store session.Store
 	lines logReader
 	links map[string]*link
 
@@ -65,10 +66,10 @@ func (w *world) open(ctx context.Context, askFor time.Duration) error {
 		return err
 	}
 	set = set.WithPacks(packs.All())
-	store := session.NewMemory()
+	w.store = session.NewMemory()
 	clock := &atomic.Int64{}
 	for _, s := range c.servers {
-		w.links[s.name] = w.start(s, set, store, clock, askFor)
+		w.links[s.name] = w.start(s, set, w.store, clock, askFor)
 	}
 	for _, s := range c.servers {
 		if err := w.links[s.name].client.greet(ctx); err != nil {

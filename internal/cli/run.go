@@ -33,6 +33,7 @@ type runFlags struct {
 	maxFrame                   int
 	askTimeout                 time.Duration
 	otlp                       string
+	intent                     string
 	session                    string // its name in the log
 }
 
@@ -56,6 +57,7 @@ what stands after -- is launched exactly as it stands. Without it, the entry's x
 	flags.StringVar(&f.audit, "audit", "required", "required: a call that cannot be logged is denied; best-effort: it is not")
 	flags.BoolVar(&f.noArgs, "no-args", false, "leave the arguments of calls out of the log")
 	flags.IntVar(&f.maxFrame, "max-frame", jsonrpc.DefaultLimit, "`BYTES` that one message may have")
+	flags.StringVar(&f.intent, "intent", "", "the user's own `WORDS`: what they ask for in this session, where no hook can tell")
 	flags.StringVar(&f.otlp, "otlp", "", "also send verdicts, without arguments, to the OpenTelemetry collector at this `URL` (headers: OTEL_EXPORTER_OTLP_HEADERS)")
 	flags.DurationVar(&f.askTimeout, "ask-timeout", 2*time.Minute, "how long a person has to answer a question")
 	return cmd
@@ -143,6 +145,9 @@ const lastWords = 5 * time.Second
 func relay(f runFlags, server policy.Server, rules *policy.Set, profile policy.Profile, dir string, log judge.Log, child *upstream.Process, signals <-chan os.Signal) error {
 	in, out := upstream.Stdio()
 	pins, facts := &pin.Book{}, session.NewMemory()
+	if f.intent != "" {
+		facts.Say(f.intent)
+	}
 	j := judge.New(judge.Config{
 		Server: server, Policy: rules, Profile: profile, Session: facts, SessionID: f.session, Log: log,
 		BestEffort: f.audit == "best-effort", Pins: pins, Paths: &judge.Paths{Guarded: f.guarded(dir)}, Problem: say,

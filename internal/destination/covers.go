@@ -19,6 +19,24 @@ type Entry struct {
 // corp.example/steal nor about https://corp.example.
 func ParseEntry(raw string) Entry { return Entry{raw, Parse(raw)} }
 
+// Host returns the host that an entry stands for as a whole: of "@corp.example", "*.corp.example", a bare host or an
+// origin. It is "" for an entry with a path, and for anything else.
+func (e Entry) Host() string {
+	for _, mark := range []string{"@", "*."} {
+		if domain, ok := strings.CutPrefix(e.raw, mark); ok {
+			host, _ := CanonicalHost(domain)
+			return host
+		}
+	}
+	if len(e.parsed) != 1 || e.parsed[0].Kind != URL {
+		return ""
+	}
+	if p := splitCanonical(e.parsed[0].Canonical); p.path == "" || p.path == "/" {
+		return e.parsed[0].Host()
+	}
+	return ""
+}
+
 // Covers reports whether entry, as ParseEntry reads it, vouches for d.
 func Covers(entry string, d Destination) bool { return ParseEntry(entry).Covers(d) }
 

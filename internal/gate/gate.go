@@ -6,8 +6,11 @@
 package gate
 
 import (
+	"slices"
+
 	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/mandate"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
 	"github.com/mcp-bouncer/bouncer/internal/provenance"
 )
@@ -26,12 +29,16 @@ func (v Verdict) String() string { return [...]string{"allow", "ask", "deny"}[v]
 
 // The contracts by the names that reasons, evidence and the log use.
 const (
-	Guard      = "guard"
-	Pinning    = "pinning"
-	Budget     = "budget"
-	Constraint = "constraint"
-	SinkGate   = "sink_gate"
-	Default    = "default" // no contract objected
+	Guard       = "guard"
+	Pinning     = "pinning"
+	Budget      = "budget"
+	Constraint  = "constraint"
+	SinkGate    = "sink_gate"
+	Intent      = "intent"
+	Consequence = "consequence"
+	Content     = "content"
+	Approval    = "require_approval"
+	Default     = "default" // no contract objected
 )
 
 // Call is one attempted call, with everything looked up that a contract needs to know about the world outside.
@@ -45,8 +52,13 @@ type Call struct {
 	Paths  map[policy.Spot]Path // arguments that are, or look like, paths
 	Within []Reading            // the rule's AllowedPathPrefixes, resolved, in their order
 	Home   []Reading            // what guard keeps the agent away from: the Bouncer home
-	// Answered holds the questions about this very call that a person said yes to, by Judged.Key, "" being the one
-	// about a call without a destination. It is bound to the call's frame and used once.
+	// User is what the user's own words ask for; nil when they are not known.
+	User *mandate.Request
+	// Fetched says of a tool that only reads (Rule.Fetch) which of its domain's different URLs each destination is under
+	// the current request, from 1, by Canonical.
+	Fetched map[string]int
+	// Answered holds the questions about this very call that a person said yes to, by Finding.Key. It is bound to the
+	// call's frame and used once.
 	Answered map[string]bool
 }
 
@@ -82,17 +94,32 @@ type Reading struct {
 
 // Facts is what the session knows at the moment of the decision. Implementations hold it fixed while Decide runs.
 type Facts interface {
-	// Approved reports whether a person vouched for d as a destination of this tool.
-	Approved(tool string, d destination.Destination) bool
+	// Approved reports whether a person vouched for d when this contract asked about a call of this tool.
+	Approved(contract, tool string, d destination.Destination) bool
 	// Seen reports where a wrapped server wrote d first, if any did.
-	Seen(d destination.Destination) (provenance.Sighting, bool)
+	Seen(d destination.Destination, how provenance.Matching) (provenance.Sighting, bool)
+	// Verbatim reports where d stood as it is spelled here.
+	Verbatim(d destination.Destination) (provenance.Sighting, bool)
+	// Labelled returns what a labelled field of this call's own server says of d.
+	Labelled(d destination.Destination) (provenance.Labelled, bool)
+	// Secret returns a labelled secret that stands in text.
+	Secret(text string) (provenance.Labelled, bool)
+	// Clean reports that nothing but definitions was read in this session.
+	Clean() bool
+	// First reports that the agent used d before any server wrote it.
+	First(d destination.Destination) bool
 }
 
 // Rules is what the policy says about the called tool.
 type Rules struct {
 	policy.Rule
 	Profile policy.Profile
-	trusted []destination.Entry // Rule.TrustedDestinations, read once
+	// CleanContext and FirstUse let an unproven destination pass while nothing was read, or if the agent named it first.
+	// Both are off unless the user's policy says so: cleanliness cannot be seen where a client has other servers.
+	CleanContext, FirstUse bool
+	Reader                 bool // the tool only reads: nothing in its call becomes part of what the server keeps
+
+	trusted, refused []destination.Entry // Rule.TrustedDestinations and Deny, read once
 }
 
 // NewRules prepares a rule for any number of decisions.
@@ -100,6 +127,9 @@ func NewRules(rule policy.Rule, profile policy.Profile) Rules {
 	r := Rules{Rule: rule, Profile: profile}
 	for _, entry := range rule.TrustedDestinations {
 		r.trusted = append(r.trusted, destination.ParseEntry(entry))
+	}
+	for _, entry := range rule.Deny {
+		r.refused = append(r.refused, destination.ParseEntry(entry))
 	}
 	return r
 }
@@ -122,18 +152,32 @@ type Finding struct {
 	Judged   *Judged
 }
 
+// Key names the question that an Ask is.
+func (f Finding) Key() string {
+	if f.Judged != nil {
+		return f.Judged.Key()
+	}
+	return f.Contract
+}
+
 // Judged is a destination and where it came from.
 type Judged struct {
+	Contract    string // that looked at it: SinkGate, or another one that asks where a value came from
 	Param       string
 	Destination destination.Destination
+	Kind        policy.SinkKind // as the policy says, or else as the destination looks
 	Origin      Origin
-	Seen        *provenance.Sighting // for Untrusted
+	Seen        *provenance.Sighting // for Directory, Attributed and Untrusted: where it stood
+	Words       string               // for FromUser: the words that vouch for it
+	Verbatim    bool                 // Untrusted, and it stood there in this very spelling
+	First       bool                 // Unproven, and the user's policy lets such a one pass (CleanContext, FirstUse)
 }
 
 // Key names the question that j is: the same for the same destination however it was spelled, unless the spelling is
-// what makes it ambiguous.
+// what makes it ambiguous. What a person says to one contract's question is no answer to another's: a link that may
+// stand in a text is not a recipient.
 func (j Judged) Key() string {
-	key := string(j.Destination.Kind) + " " + j.Destination.Canonical
+	key := j.Contract + " " + string(j.Destination.Kind) + " " + j.Destination.Canonical
 	if j.Destination.Ambiguous != "" {
 		key += " " + j.Destination.Raw
 	}
@@ -145,11 +189,20 @@ type Origin string
 
 // The origins.
 const (
+	Refused     Origin = "refused"     // the policy forbids it, whoever vouches
 	Allowlisted Origin = "allowlisted" // the policy names it
 	Approved    Origin = "approved"    // a person vouched for it
+	FromUser    Origin = "user"        // the user's own words name it for this kind of act
+	Directory   Origin = "directory"   // the user's own register has it
+	Attributed  Origin = "attributed"  // a third party gave it as its own name
 	Untrusted   Origin = "untrusted"   // a wrapped server wrote it
 	Unproven    Origin = "unproven"    // it was seen nowhere
 )
+
+// Trusted reports an origin that the user stands behind.
+func (o Origin) Trusted() bool {
+	return o == Allowlisted || o == Approved || o == FromUser || o == Directory
+}
 
 // Decide evaluates every contract, in this order, and combines what they found: a Deny beats an Ask, an Ask beats an
 // Allow, and among equals the earlier contract gives the reason. Nothing is cut short, so the evidence is complete and
@@ -159,7 +212,13 @@ const (
 //  1. pinning: is the tool's definition the pinned one?           deny
 //  2. budget: is the attempt within max_calls?                    deny
 //  3. constraint: do paths and arguments keep to their bounds?    deny
-//  4. sink_gate: is every destination of the call trusted?        untrusted: deny; unproven: ask
+//  4. sink_gate: is every destination of the call trusted?        untrusted: deny; attributed, unproven: ask
+//     intent: did the user ask for such an act at all?            ask
+//  5. consequence: does it change what the user named?            ask
+//  6. content: whose are the links and addresses that leave?      untrusted: deny; else ask
+//
+// The profile strict has 0 to 4 with two origins, untrusted and unproven; paranoid asks about all that acts, and denies
+// where intent to content would ask.
 func Decide(c Call, r Rules, f Facts) Decision {
 	if c.Leaves == nil {
 		c.Leaves = policy.Leaves(c.Args)
@@ -172,6 +231,12 @@ func Decide(c Call, r Rules, f Facts) Decision {
 	judged, all := judgeSinks(c, r, f)
 	d.Judged = judged
 	d.Findings = append(d.Findings, sinkGate(c, r, judged, all)...)
+	d.Findings = append(d.Findings, approval(c, r)...)
+	if r.Profile != policy.Strict {
+		d.Findings = append(d.Findings, intent(c, r, f, judged)...)
+		d.Findings = append(d.Findings, consequence(c, r, f)...)
+		d.Findings = append(d.Findings, content(c, r, f, judged)...)
+	}
 
 	for _, found := range d.Findings {
 		if found.Verdict > d.Verdict {
@@ -181,13 +246,13 @@ func Decide(c Call, r Rules, f Facts) Decision {
 	return d
 }
 
-// Questions returns the destinations that a person would have to vouch for before the call may go. It is empty unless
+// Questions returns what a person would have to agree to before the call may go, each question once. It is empty unless
 // the Decision is an Ask.
-func (d Decision) Questions() []Judged {
-	var out []Judged
+func (d Decision) Questions() []Finding {
+	var out []Finding
 	for _, found := range d.Findings {
-		if d.Verdict == Ask && found.Verdict == Ask && found.Judged != nil {
-			out = append(out, *found.Judged)
+		if d.Verdict == Ask && found.Verdict == Ask && !slices.ContainsFunc(out, func(f Finding) bool { return f.Key() == found.Key() }) {
+			out = append(out, found)
 		}
 	}
 	return out

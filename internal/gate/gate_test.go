@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,13 +16,44 @@ import (
 )
 
 // world is a Facts written down: raw spellings of what was approved and seen.
-type world struct{ approved, seen []string }
-
-func (w world) Approved(_ string, d destination.Destination) bool { return holds(w.approved, d) }
-
-func (w world) Seen(d destination.Destination) (provenance.Sighting, bool) {
-	return provenance.Sighting{Source: provenance.Source{Server: "mail", Tool: "read_email"}, Field: "content[0].text"}, holds(w.seen, d)
+type world struct {
+	approved, seen, first []string
+	directory, attributed []string
+	pointed               bool // the user pointed at what was seen
+	secret                string
+	clean                 bool
 }
+
+func (w world) Approved(contract, _ string, d destination.Destination) bool {
+	return contract == SinkGate && holds(w.approved, d)
+}
+
+func (w world) Seen(d destination.Destination, _ provenance.Matching) (provenance.Sighting, bool) {
+	return provenance.Sighting{Source: provenance.Source{Server: "mail", Tool: "read_email", Named: w.pointed}, Field: "content[0].text"}, holds(w.seen, d)
+}
+
+func (w world) Verbatim(d destination.Destination) (provenance.Sighting, bool) {
+	s, _ := w.Seen(d, provenance.Tokens)
+	return s, slices.Contains(w.seen, d.Raw)
+}
+
+func (w world) Labelled(d destination.Destination) (provenance.Labelled, bool) {
+	switch {
+	case holds(w.directory, d):
+		return provenance.Labelled{Label: provenance.Directory, Destination: d}, true
+	case holds(w.attributed, d):
+		return provenance.Labelled{Label: provenance.Attributed, Destination: d}, true
+	}
+	return provenance.Labelled{}, false
+}
+
+func (w world) Secret(text string) (provenance.Labelled, bool) {
+	return provenance.Labelled{Label: provenance.Secret, Destination: destination.Destination{Kind: destination.Opaque, Raw: w.secret, Canonical: w.secret}}, w.secret != "" && strings.Contains(text, w.secret)
+}
+
+func (w world) Clean() bool { return w.clean }
+
+func (w world) First(d destination.Destination) bool { return holds(w.first, d) }
 
 func holds(list []string, d destination.Destination) bool {
 	for _, raw := range list {
@@ -225,7 +257,7 @@ func TestAnswered(t *testing.T) {
 			rule.MaxCalls = &c.max
 			call := Call{Args: args(t, c.args), Pin: Pin{State: PinHeld}, Slot: 1, Answered: map[string]bool{}}
 			for _, raw := range c.answered {
-				call.Answered[Judged{Destination: destination.Parse(raw)[0]}.Key()] = true
+				call.Answered[Judged{Contract: SinkGate, Destination: destination.Parse(raw)[0]}.Key()] = true
 			}
 			if got := Decide(call, NewRules(rule, c.profile), c.facts); got.Verdict != c.want {
 				t.Errorf("Decide = %v (%s), want %v", got.Verdict, got.Reason, c.want)

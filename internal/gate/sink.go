@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
@@ -17,8 +18,12 @@ func judgeSinks(c Call, r Rules, f Facts) ([]Judged, bool) {
 	if !r.Exfiltrating {
 		return nil, true
 	}
-	var out []Judged
+	l := ladder{c, r, f, SinkGate}
+	out, parts := composites(l)
 	for _, arg := range sinks(c, r) {
+		if parts[arg.Spot()] {
+			continue
+		}
 		for _, d := range destination.Parse(arg.Value.Text) {
 			if arg.IsName && d.Kind == destination.Opaque { // what an argument is called; an address would be a recipient
 				continue
@@ -26,10 +31,65 @@ func judgeSinks(c Call, r Rules, f Facts) ([]Judged, bool) {
 			if len(out) == maxDestinations {
 				return out, false
 			}
-			out = append(out, judge(c, r, f, arg.Path(), d))
+			out = append(out, l.judge(arg.Path(), d, kindOf(r, arg, d)))
 		}
 	}
 	return out, true
+}
+
+// composites reads the destinations that stand in several arguments at once: owner and repo. It returns the arguments
+// that it took. Where a part is missing or is a list, nobody can say what belongs together, and each is judged alone.
+func composites(l ladder) (out []Judged, parts map[policy.Spot]bool) {
+	for _, sink := range l.r.Sinks {
+		if len(sink.Args) < 2 {
+			continue
+		}
+		var found []policy.Selected
+		for _, param := range sink.Args {
+			if args := param.Select(l.c.Args); len(args) == 1 && !args[0].IsName {
+				found = append(found, args[0])
+			}
+		}
+		if len(found) < len(sink.Args) {
+			continue
+		}
+		var paths, texts []string
+		if parts == nil {
+			parts = map[policy.Spot]bool{}
+		}
+		for _, arg := range found {
+			parts[arg.Spot()] = true
+			paths, texts = append(paths, arg.Path()), append(texts, arg.Value.Text)
+		}
+		for _, d := range destination.Parse(strings.Join(texts, "/")) {
+			j := l.judge(strings.Join(paths, "/"), d, sink.Kind)
+			if owner, seen := l.seen(destination.Parse(texts[0])[0]); j.Origin == Unproven && seen { // whose place it is decides
+				j.Origin, j.Seen = Untrusted, &owner
+			}
+			out = append(out, j)
+		}
+	}
+	return out, parts
+}
+
+// kindOf is the kind of a sink: what the policy says of the argument, or what its value looks like.
+func kindOf(r Rules, arg policy.Selected, d destination.Destination) policy.SinkKind {
+	for _, sink := range r.Sinks {
+		if len(sink.Args) == 1 && sink.Kind != "" && sink.Args[0].Top() == arg.Argument() {
+			return sink.Kind
+		}
+	}
+	switch d.Kind {
+	case destination.Email:
+		return policy.KindEmail
+	case destination.URL:
+		return policy.KindURL
+	case destination.Account:
+		return policy.KindAccount
+	case destination.Path:
+		return policy.KindPath
+	}
+	return ""
 }
 
 // sinks returns the arguments that name destinations: the declared ones with everything that the tool's own schema does
@@ -58,26 +118,6 @@ func sinks(c Call, r Rules) []policy.Selected {
 	return out
 }
 
-// judge walks the ladder of origins from the strongest down. Trust is exact: a destination that two readers could read
-// differently is never trusted.
-func judge(c Call, r Rules, f Facts, param string, d destination.Destination) Judged {
-	j := Judged{Param: param, Destination: d, Origin: Unproven}
-	for _, entry := range r.trusted {
-		if entry.Covers(d) {
-			j.Origin = Allowlisted
-			return j
-		}
-	}
-	if c.Answered[j.Key()] || f.Approved(c.Tool, d) {
-		j.Origin = Approved
-		return j
-	}
-	if seen, ok := f.Seen(d); ok {
-		j.Origin, j.Seen = Untrusted, &seen
-	}
-	return j
-}
-
 // sinkGate is deny-unless-trusted: untrusted destinations deny, unproven ones ask, and an exfiltrating call that shows
 // no destination at all has an unknown one. One tainted destination among trusted ones denies the call.
 func sinkGate(c Call, r Rules, judged []Judged, all bool) []Finding {
@@ -88,29 +128,34 @@ func sinkGate(c Call, r Rules, judged []Judged, all bool) []Finding {
 		return []Finding{deny(SinkGate, "", "the call names more than %d destinations", maxDestinations)}
 	}
 	if len(judged) == 0 {
-		if c.Answered[""] {
-			return nil
-		}
-		return []Finding{{Contract: SinkGate, Verdict: Ask, Reason: fmt.Sprintf("tool %s sends values out and the call names no destination", repr(c.Tool))}}
+		return asking(c, Finding{Contract: SinkGate, Reason: fmt.Sprintf("tool %s sends values out and the call names no destination", repr(c.Tool))})
 	}
 	var out []Finding
 	for i := range judged {
 		j := &judged[i]
-		verdict, why := Ask, ""
-		switch {
-		case j.Origin == Untrusted:
-			verdict, why = Deny, "came from untrusted data"
-		case j.Origin == Unproven && j.Destination.Ambiguous != "":
-			why = "is not a vouched recipient: " + j.Destination.Ambiguous
-		case j.Origin == Unproven:
-			why = "is not a vouched recipient"
-		case r.Profile == policy.Paranoid && !c.Answered[j.Key()]:
-			why = "is vouched for, and the paranoid profile asks about every call that sends"
-		default:
+		verdict, why := verdictOn(*j, c, r)
+		if verdict == Allow {
 			continue
 		}
 		reason := fmt.Sprintf("destination %s=%s %s", j.Param, repr(j.Destination.Raw), why)
 		out = append(out, Finding{Contract: SinkGate, Verdict: verdict, Reason: reason, Param: j.Param, Judged: j})
 	}
 	return out
+}
+
+// approval asks about every call of a tool that the policy says needs it.
+func approval(c Call, r Rules) []Finding {
+	if !r.RequireApproval {
+		return nil
+	}
+	return asking(c, Finding{Contract: Approval, Reason: fmt.Sprintf("the policy asks about every call of %s", repr(c.Tool))})
+}
+
+// asking makes a finding a question, unless a person said yes to it.
+func asking(c Call, f Finding) []Finding {
+	if c.Answered[f.Key()] {
+		return nil
+	}
+	f.Verdict = Ask
+	return []Finding{f}
 }

@@ -12,12 +12,10 @@ import (
 
 	"github.com/mcp-bouncer/bouncer/internal/approval"
 	"github.com/mcp-bouncer/bouncer/internal/audit"
-	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/gate"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/pin"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
-	"github.com/mcp-bouncer/bouncer/internal/provenance"
 	"github.com/mcp-bouncer/bouncer/internal/session"
 )
 
@@ -53,6 +51,7 @@ type Config struct {
 type Judge struct {
 	cfg      Config
 	reported atomic.Pointer[string] // serverInfo.name, once the server said it
+	labels   func() bool            // whether any rule labels fields of answers
 	rules    sync.Map               // tool name -> gate.Rules; pins and policy do not change within a session
 }
 
@@ -67,7 +66,7 @@ func New(cfg Config) *Judge {
 	if cfg.Paths == nil {
 		cfg.Paths = &Paths{}
 	}
-	return &Judge{cfg: cfg}
+	return &Judge{cfg: cfg, labels: sync.OnceValue(cfg.Policy.Labels)}
 }
 
 // Server returns the server as it is known so far.
@@ -141,12 +140,14 @@ func (j *Judge) decide(r Request, later bool) *Outcome {
 	}
 	o.rules = j.rulesFor(r.Tool)
 	o.call = gate.Call{Server: j.cfg.Server.Name, Tool: r.Tool, Args: args, Leaves: policy.Leaves(args), Pin: j.pin(r.Tool)}
+	j.ask(o)
 	if o.rules.MaxCalls != nil && o.call.Pin.State == gate.PinHeld {
 		o.call.Slot = j.cfg.Session.Reserve(j.cfg.Server.Name, r.Tool)
 	}
 	j.cfg.Paths.resolve(&o.call, o.rules)
 	o.Decision = gate.Decide(o.call, o.rules, j.facts())
 	o.took = j.cfg.Now().Sub(start)
+	j.wrote(o)
 	if buffered, ok := j.cfg.Log.(BufferedLog); ok && later && o.Decision.Verdict == gate.Allow {
 		buffered.Buffer(j.entry(o))
 		return o
@@ -179,11 +180,11 @@ func (j *Judge) Settle(ctx context.Context, o *Outcome, ch approval.Channel) {
 		return
 	}
 	start := j.cfg.Now()
-	o.call.Answered = map[string]bool{"": len(asked) == 0}
+	o.call.Answered = map[string]bool{}
 	for _, q := range asked {
 		o.call.Answered[q.Key()] = true
-		if answer.Choice == approval.Session {
-			j.cfg.Session.Vouch(j.cfg.Server.Name, o.request.Tool, q.Destination)
+		if answer.Choice == approval.Session && q.Judged != nil {
+			j.cfg.Session.Vouch(j.cfg.Server.Name, scope(q.Contract, o.request.Tool), q.Judged.Destination)
 		}
 	}
 	o.call.Pin = j.pin(o.request.Tool)
@@ -194,6 +195,7 @@ func (j *Judge) Settle(ctx context.Context, o *Outcome, ch approval.Channel) {
 	}
 	o.took += j.cfg.Now().Sub(start)
 	j.log(o)
+	j.wrote(o)
 }
 
 // Refuse logs a frame that was not even a call: it has no single reading, or no id.
@@ -223,6 +225,8 @@ func (j *Judge) rulesFor(tool string) gate.Rules {
 		return rules.(gate.Rules)
 	}
 	rules := gate.NewRules(j.cfg.Policy.Rule(j.Server(), policy.ToolOf(definition)), j.cfg.Profile)
+	rules.CleanContext, rules.FirstUse = j.cfg.Policy.CleanContext, j.cfg.Policy.FirstUse
+	rules.Reader = policy.Reads(policy.ToolOf(definition))
 	j.rules.Store(tool, rules)
 	return rules
 }
@@ -243,24 +247,13 @@ func (j *Judge) pin(tool string) gate.Pin {
 	return gate.Pin{State: gate.PinUnknown}
 }
 
-func (j *Judge) question(o *Outcome, asked []gate.Judged) approval.Question {
+func (j *Judge) question(o *Outcome, asked []gate.Finding) approval.Question {
 	q := approval.Question{ID: o.ID, Client: o.request.Client, Server: j.cfg.Server.Name, Tool: o.request.Tool,
 		Reason: o.Decision.Reason, Args: o.request.Args}
 	for _, a := range asked {
-		q.Asked = append(q.Asked, approval.Destination{Param: a.Param, Destination: a.Destination})
+		if a.Judged != nil {
+			q.Asked = append(q.Asked, approval.Destination{Param: a.Param, Destination: a.Judged.Destination})
+		}
 	}
 	return q
-}
-
-// facts is what the gate may ask the session.
-type facts struct{ j *Judge }
-
-func (j *Judge) facts() facts { return facts{j} }
-
-func (f facts) Approved(tool string, d destination.Destination) bool {
-	return f.j.cfg.Session.Vouched(f.j.cfg.Server.Name, tool, d)
-}
-
-func (f facts) Seen(d destination.Destination) (provenance.Sighting, bool) {
-	return f.j.cfg.Session.Seen(d, provenance.Substring)
 }

@@ -19,12 +19,12 @@ func Heuristics(tool Tool) Rule {
 	r := Rule{Tool: tool.Name, Layer: Heuristic}
 	args, broken := declared(tool.InputSchema)
 	verbs := toolWords(tool.Name)
+	reader := plainReader(tool, verbs)
 	var why []string
 	if broken != "" {
 		r.Exfiltrating = true
 		why = append(why, broken+", so every argument counts as a destination")
 	} else {
-		reader := plainReader(tool, verbs)
 		for _, s := range shaped(args, verbs) {
 			if reader && !s.contacts {
 				continue
@@ -47,6 +47,13 @@ func Heuristics(tool Tool) Rule {
 		r.MaxCalls = &budget
 		why = append(why, fmt.Sprintf("%q in its name takes things away", word))
 	}
+	if c, word := consequenceOf(tool, args, verbs); c != nil {
+		r.Consequence = c
+		if r.MaxCalls == nil {
+			why = append(why, fmt.Sprintf("%q in its name changes things for good", word))
+		}
+	}
+	r.Fetch = reader && r.Exfiltrating
 	r.Why = summary(why)
 	return r
 }
@@ -61,6 +68,9 @@ func Shaped(tool Tool) (sinks, paths []Param) {
 	}
 	return sinks, pathParams(args, verbs)
 }
+
+// Reads reports whether the tool's name says that it reads, and nothing says that it does more.
+func Reads(tool Tool) bool { return plainReader(tool, toolWords(tool.Name)) }
 
 // summary keeps a Why readable: tools with hundreds of arguments exist.
 func summary(why []string) string {

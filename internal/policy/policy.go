@@ -101,6 +101,8 @@ type Result struct {
 type Consequence struct {
 	Named []Param // these arguments must stand in the user's own words
 	Own   []Param // these must not stand in untrusted text, unless the user said them too: nobody dictates them
+	// Guessed says that heuristics made it: without the user's words to compare with, the call budget is all there is.
+	Guessed bool
 }
 
 // ArgPattern is a regular expression that the whole argument must match. Source is as written in the policy.

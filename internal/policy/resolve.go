@@ -17,6 +17,9 @@ func (s *Set) Rule(server Server, tool Tool) Rule {
 		r = s.base(server, tool)
 	}
 	r.Declared = declaredNames(tool)
+	if r.Intent == nil {
+		r.Intent = intentOf(tool.Name, r.Sinks)
+	}
 	return r
 }
 

@@ -4,11 +4,13 @@ package policy
 // zero Set knows nothing, so that every tool is judged by heuristics. It is not changed after it was loaded, and may
 // be read by any number of goroutines.
 type Set struct {
-	File    string          // the user's file, for messages; "" when there is none
-	Profile Profile         // what the file asks for; "" when it does not say
-	Tools   map[string]Rule // user rules for every server, by tool name
-	Scopes  []Scope         // user rules for one server, in file order
-	Packs   []PackRules     // in order of name
+	File         string          // the user's file, for messages; "" when there is none
+	Profile      Profile         // what the file asks for; "" when it does not say
+	Tools        map[string]Rule // user rules for every server, by tool name
+	Scopes       []Scope         // user rules for one server, in file order
+	CleanContext bool            // an unproven destination passes while nothing was read; off by default
+	FirstUse     bool            // an unproven destination passes if the agent named it before any server did; off by default
+	Packs        []PackRules     // in order of name
 
 	later func() []PackRules // reads the packs when a rule is first asked for; nil once they are in Packs
 }
@@ -48,4 +50,27 @@ func (s *Set) packs() []PackRules {
 		return s.later()
 	}
 	return s.Packs
+}
+
+// Labels reports whether any rule labels fields of answers, so that it matters what an agent's calls write.
+func (s *Set) Labels() bool {
+	labels := func(rules map[string]Rule) bool {
+		for _, r := range rules {
+			if len(r.Results) > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	for _, scope := range s.Scopes {
+		if labels(scope.Tools) {
+			return true
+		}
+	}
+	for _, p := range s.packs() {
+		if labels(p.Tools) {
+			return true
+		}
+	}
+	return labels(s.Tools)
 }

@@ -147,7 +147,7 @@ func (p *Proxy) call(msg jsonrpc.Message, f *inflight) {
 func (p *Proxy) decide(f *inflight, frame []byte, call jsonrpc.Call, judged func(judge.Request) *judge.Outcome, allowed func(*inflight, []byte, *judge.Outcome)) {
 	o := judged(judge.Request{Tool: call.Name, Args: call.Arguments, Client: p.peer.client()})
 	p.mu.Lock()
-	f.call = o.ID
+	f.call, f.asked = o.ID, o.Asked()
 	p.mu.Unlock()
 	switch o.Decision.Verdict {
 	case gate.Allow:

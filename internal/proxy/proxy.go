@@ -77,10 +77,11 @@ type inflight struct {
 	id     jsonrpc.ID
 	key    string // id.Key()
 	method string
-	tool   string // for tools/call
-	call   string // its audit id
-	modern bool   // it came in the stateless protocol (2026-07-28)
-	batch  *batch // the array that it came in, whose responses go back as one; nil for most
+	tool   string      // for tools/call
+	call   string      // its audit id
+	asked  judge.Asked // what its answer is read with
+	modern bool        // it came in the stateless protocol (2026-07-28)
+	batch  *batch      // the array that it came in, whose responses go back as one; nil for most
 	stop   context.CancelFunc
 	sent   bool // the server has it; false while it waits for a decision
 	void   bool // the client cancelled it after it was sent: whatever becomes of it, no answer is owed

@@ -185,7 +185,10 @@ func (p *Proxy) observe(f *inflight, msg jsonrpc.Message) {
 	if msg.Extra { // what stands beside the result may be shown too
 		payload = msg.Raw
 	}
-	p.cfg.Session.Observe(src, payload)
+	p.mu.Lock()
+	asked := f.asked
+	p.mu.Unlock()
+	p.cfg.Judge.Observe(asked, src, payload)
 }
 
 // knownMethod keeps a server from writing into evidence: a method that is none of the protocol's is named in general.

@@ -32,6 +32,12 @@ type Store interface {
 	// Secret returns a value labelled secret, of any server, that stands in text.
 	Secret(text string) (provenance.Labelled, bool)
 
+	// Clean reports that nothing but definitions was observed.
+	Clean() bool
+	// Use records what an allowed call named. First reports whether d was recorded so before any server wrote it.
+	Use(ds []destination.Destination)
+	First(d destination.Destination) bool
+
 	// Say records a prompt of the user's own words.
 	Say(prompt string)
 	// Request is what the user asked for last; nil when no prompt is known.

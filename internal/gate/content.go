@@ -1,0 +1,71 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mcp-bouncer/bouncer/internal/destination"
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/policy"
+)
+
+// content looks inside the text that an exfiltrating call carries: a link, address or account number in it works on its
+// reader like a destination of its own (a phishing link to a friend), so it must be the user's, allowlisted or a
+// directory's; and a labelled secret leaves only when the user names it.
+func content(c Call, r Rules, f Facts, sinks []Judged) []Finding {
+	if !r.Exfiltrating {
+		return nil
+	}
+	l := ladder{c, r, f, Content}
+	var out []Finding
+	looked := 0
+	for _, arg := range texts(c, r, sinks) {
+		if found, ok := f.Secret(arg.Value.Text); ok && !c.User.Names(found.Destination.Raw) {
+			out = append(out, secret(l, arg, found.Destination)...)
+		}
+		for _, m := range destination.Mentions(arg.Value.Text) {
+			if looked++; looked > maxDestinations {
+				return append(out, deny(Content, arg.Path(), "the text of the call names more than %d destinations", maxDestinations))
+			}
+			out = append(out, mention(l, arg, m.Destination, sinks)...)
+		}
+	}
+	return out
+}
+
+func secret(l ladder, arg policy.Selected, d destination.Destination) []Finding {
+	j := Judged{Contract: Content, Param: arg.Path(), Destination: d, Origin: Attributed}
+	if l.f.Approved(Content, l.c.Tool, d) {
+		return nil
+	}
+	return later(l.c, l.r, Finding{Contract: Content, Param: j.Param, Judged: &j,
+		Reason: fmt.Sprintf("%s holds a value that the policy labels secret", j.Param)})
+}
+
+func mention(l ladder, arg policy.Selected, d destination.Destination, sinks []Judged) []Finding {
+	if l.c.User.Names(d.Raw) || slices.ContainsFunc(sinks, func(s Judged) bool { return s.Destination.Canonical == d.Canonical && s.Origin.Trusted() }) {
+		return nil
+	}
+	j := l.judge(arg.Path(), d, "")
+	reason := fmt.Sprintf("%s holds %s, which ", j.Param, repr(d.Raw))
+	switch {
+	case j.Origin.Trusted():
+		return nil
+	case j.Origin == Refused:
+		return []Finding{{Contract: Content, Verdict: Deny, Param: j.Param, Judged: &j, Reason: reason + "is refused by the policy"}}
+	case j.Origin == Untrusted:
+		return []Finding{{Contract: Content, Verdict: Deny, Param: j.Param, Judged: &j, Reason: reason + "came from untrusted data"}}
+	}
+	return later(l.c, l.r, Finding{Contract: Content, Param: j.Param, Judged: &j, Reason: reason + "nobody vouched for"})
+}
+
+// texts returns every text of the call that is no destination itself.
+func texts(c Call, r Rules, sinks []Judged) []policy.Selected {
+	judged := map[string]bool{}
+	for _, s := range sinks {
+		judged[s.Param] = true
+	}
+	return slices.DeleteFunc(slices.Clone(c.Leaves), func(s policy.Selected) bool {
+		return s.IsName || s.Value.Kind != jsonrpc.String || judged[s.Path()]
+	})
+}

@@ -1,0 +1,182 @@
+package gate
+
+import (
+	"strings"
+
+	"github.com/mcp-bouncer/bouncer/internal/destination"
+	"github.com/mcp-bouncer/bouncer/internal/policy"
+	"github.com/mcp-bouncer/bouncer/internal/provenance"
+)
+
+// ladder finds out where a destination came from, for one contract.
+type ladder struct {
+	c        Call
+	r        Rules
+	f        Facts
+	contract string
+}
+
+// judge walks the origins from the strongest down; a refusal stands before everything. Trust is exact: a destination
+// that two readers could read differently is never trusted. Taint is wide.
+func (l ladder) judge(param string, d destination.Destination, kind policy.SinkKind) Judged {
+	j := Judged{Contract: l.contract, Param: param, Destination: d, Kind: kind}
+	j.Origin = l.origin(&j)
+	return j
+}
+
+func (l ladder) origin(j *Judged) Origin {
+	d := j.Destination
+	switch {
+	case refuses(l.r.refused, d):
+		return Refused
+	case covers(l.r.trusted, d):
+		return Allowlisted
+	case l.c.Answered[j.Key()] || l.f.Approved(l.contract, l.c.Tool, d):
+		return Approved
+	}
+	if l.r.Profile != policy.Strict && d.Ambiguous == "" {
+		if words, ok := l.c.User.Vouches(d, l.r.Intent); ok {
+			j.Words = words
+			return FromUser
+		}
+		if found, ok := l.f.Labelled(d); ok {
+			j.Seen = &found.Sighting
+			if found.Label == provenance.Directory {
+				return Directory
+			}
+			return Attributed
+		}
+	}
+	first := l.r.FirstUse && l.f.First(d)
+	if seen, ok := l.seen(d); ok && !first {
+		j.Seen = &seen
+		if exact, ok := l.f.Verbatim(d); ok && l.r.Fetch {
+			j.Seen, j.Verbatim = &exact, true
+		}
+		return Untrusted
+	}
+	j.First = first || l.r.CleanContext && l.f.Clean()
+	return Unproven
+}
+
+// seen looks d up. The profile strict knows the first version's substring too, so that it is never the weaker one.
+func (l ladder) seen(d destination.Destination) (provenance.Sighting, bool) {
+	if l.r.Profile == policy.Strict {
+		if s, ok := l.f.Seen(d, provenance.Substring); ok {
+			return s, true
+		}
+	}
+	return l.f.Seen(d, provenance.Tokens)
+}
+
+func covers(entries []destination.Entry, d destination.Destination) bool {
+	for _, entry := range entries {
+		if entry.Covers(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// refuses is wider than covers: what is refused as a host is refused below it, and an ambiguous spelling of what is
+// refused is refused.
+func refuses(entries []destination.Entry, d destination.Destination) bool {
+	plain := d
+	plain.Ambiguous = ""
+	for _, entry := range entries {
+		if entry.Covers(d) || entry.Covers(plain) {
+			return true
+		}
+		if host := entry.Host(); host != "" && (d.Host() == host || strings.HasSuffix(d.Host(), "."+host)) {
+			return true
+		}
+	}
+	return false
+}
+
+// verdictOn says what follows from a destination's origin, and why in words for a reason.
+func verdictOn(j Judged, c Call, r Rules) (Verdict, string) {
+	switch j.Origin {
+	case Refused:
+		return Deny, "is refused by the policy"
+	case Untrusted:
+		return onUntrusted(j, c, r)
+	case Attributed:
+		return Ask, "is known only as the name that a third party gave itself"
+	case Unproven:
+		return onUnproven(j, r)
+	}
+	if r.Profile == policy.Paranoid && !c.Answered[j.Key()] {
+		return Ask, "is vouched for, and the paranoid profile asks about every call that sends"
+	}
+	return Allow, ""
+}
+
+// onUntrusted denies, unless the user asked for this very kind of act and left its destination open: then a person can
+// tell. Never for money, and never when the request names another destination itself. See fetching for what only reads.
+func onUntrusted(j Judged, c Call, r Rules) (Verdict, string) {
+	const why = "came from untrusted data"
+	if r.OnTainted != "" {
+		return effect(r.OnTainted), why
+	}
+	if r.Profile != policy.Standard {
+		return Deny, why
+	}
+	if r.Fetch && j.Verbatim {
+		return fetching(j, c, r)
+	}
+	if c.User == nil || !c.User.Asks(r.Intent) {
+		return Deny, why
+	}
+	if j.Kind == policy.KindAccount {
+		return Deny, why + ", and money never follows it"
+	}
+	if other, closed := c.User.Closed(j.Destination, r.Intent); closed {
+		return Deny, why + ", and the request names " + repr(other)
+	}
+	return Ask, why + ", for an act that the request asks for"
+}
+
+// fetching is about a URL that only reads and that stands as it is in untrusted text: it carries nothing out that its
+// author does not know, but one of a series could spell a secret, letter by letter (A20). So only the first of its domain
+// passes unasked, and only where the user pointed at the text that it stands in and named no other page.
+func fetching(j Judged, c Call, r Rules) (Verdict, string) {
+	const why = "stands in untrusted data, and reading it sends nothing else"
+	if r.Verbatim == policy.Deny {
+		return Deny, "came from untrusted data"
+	}
+	if r.Verbatim == policy.Ask || c.Fetched[j.Destination.Canonical] != 1 {
+		return Ask, why
+	}
+	if r.Verbatim == policy.Allow {
+		return Allow, ""
+	}
+	if _, closed := c.User.Closed(j.Destination, r.Intent); c.User == nil || closed || !j.Seen.Source.Named {
+		return Ask, why
+	}
+	return Allow, ""
+}
+
+func onUnproven(j Judged, r Rules) (Verdict, string) {
+	why := "is not a vouched recipient"
+	if j.Destination.Ambiguous != "" {
+		why += ": " + j.Destination.Ambiguous
+	}
+	switch {
+	case r.OnUnproven != "":
+		return effect(r.OnUnproven), why
+	case j.First && j.Destination.Ambiguous == "":
+		return Allow, ""
+	}
+	return Ask, why
+}
+
+func effect(e policy.Effect) Verdict {
+	switch e {
+	case policy.Allow:
+		return Allow
+	case policy.Ask:
+		return Ask
+	}
+	return Deny
+}
