@@ -333,3 +333,5 @@ func TestMoreTrustOnlyLoosens(t *testing.T) {
 		}
 	}
 }
+
+func canonical(raw string) string { return destination.Parse(raw)[0].Canonical }
