@@ -335,3 +335,11 @@ func TestMoreTrustOnlyLoosens(t *testing.T) {
 }
 
 func canonical(raw string) string { return destination.Parse(raw)[0].Canonical }
+
+func mustArgs(s string) jsonrpc.Value {
+	v, err := jsonrpc.Decode([]byte(s))
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

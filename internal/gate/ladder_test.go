@@ -9,7 +9,9 @@ import (
 
 var mailWords = []string{"send", "mail", "email", "write", "reply"}
 
-func typed(kind policy.SinkKind, args ...string) policy.Sink { return policy.Sink{Args: params(args...), Kind: kind} }
+func typed(kind policy.SinkKind, args ...string) policy.Sink {
+	return policy.Sink{Args: params(args...), Kind: kind}
+}
 
 // ladderLine is a call of a tool under the whole ladder.
 type ladderLine struct {
