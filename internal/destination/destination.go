@@ -76,7 +76,7 @@ func parse(raw string) []Destination {
 
 // classify tries the kinds in order, most certain first. A new kind is one line here and one file.
 func classify(text string) []Destination {
-	for _, kind := range []func(string) []Destination{parseMailto, parseURL, parsePath, parseEmails, parseHost, parseRelative} {
+	for _, kind := range []func(string) []Destination{parseMailto, parseURL, parsePath, parseEmails, parseHost, parseRelative, parseAccount} {
 		if ds := kind(text); ds != nil {
 			return ds
 		}

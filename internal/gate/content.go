@@ -59,13 +59,15 @@ func mention(l ladder, arg policy.Selected, d destination.Destination, sinks []J
 	return later(l.c, l.r, Finding{Contract: Content, Param: j.Param, Judged: &j, Reason: reason + "nobody vouched for"})
 }
 
-// texts returns every text of the call that is no destination itself.
+// texts returns every text of the call that is no destination itself, nor would be one if the user's policy did not say
+// otherwise.
 func texts(c Call, r Rules, sinks []Judged) []policy.Selected {
 	judged := map[string]bool{}
 	for _, s := range sinks {
 		judged[s.Param] = true
 	}
 	return slices.DeleteFunc(slices.Clone(c.Leaves), func(s policy.Selected) bool {
-		return s.IsName || s.Value.Kind != jsonrpc.String || judged[s.Path()]
+		return s.IsName || s.Value.Kind != jsonrpc.String || judged[s.Path()] ||
+			slices.ContainsFunc(r.Waived, func(p policy.Param) bool { return p.Top() == s.Argument() })
 	})
 }

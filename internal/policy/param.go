@@ -35,6 +35,15 @@ func ParseParam(s string) (Param, error) {
 	return p, nil
 }
 
+// ParseResultPath reads a path in a tool's answer: as an argument path, but that "*" stands for any one name, and "." for
+// the answer itself.
+func ParseResultPath(s string) (Param, error) {
+	if s == "." {
+		return Param{source: s}, nil
+	}
+	return ParseParam(s)
+}
+
 // MustParam is ParseParam for paths written in this program.
 func MustParam(s string) Param {
 	p, err := ParseParam(s)

@@ -39,6 +39,7 @@ type Rule struct {
 	ArgValues           []ArgValues  // each named argument must be one of these
 	MaxCalls            *int         // calls a session may attempt; nil is no limit, 0 is none
 	Declared            []string     // names of the arguments that the tool's schema declares, sorted; nil when it cannot be read
+	Waived              []Param      // arguments that would be destinations, had the user's entry not left them out
 	Content             []Param      // arguments that are no destinations but text: a sweep leaves them out, contract content looks inside
 	Results             []Result     // labelled fields of the tool's answer
 	Intent              []string     // words of the user's that ask for this kind of act; nil when nobody said

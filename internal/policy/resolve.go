@@ -11,9 +11,13 @@ import "slices"
 //     the tool's name and arguments. Such a match is the server's word, so it can take nothing away.
 func (s *Set) Rule(server Server, tool Tool) Rule {
 	r, ok := s.user(server, tool.Name)
-	if ok {
+	switch {
+	case ok && r.Extends:
+		r = confined(extended(r, s.base(server, tool)), tool)
+	case ok:
 		r = confined(r, tool)
-	} else {
+		r.Waived = without(s.base(server, tool).SinkParams, r.SinkParams)
+	default:
 		r = s.base(server, tool)
 	}
 	r.Declared = declaredNames(tool)

@@ -59,6 +59,16 @@ func (a *arena) put(text []byte) uint64 {
 	return uint64(c.first)<<blockBits + uint64(at)
 }
 
+// chunkOf returns the chunk that text is the beginning of.
+func (a *arena) chunkOf(text []byte) *chunk {
+	for _, c := range a.chunks {
+		if len(c.data) > 0 && len(text) > 0 && &c.data[0] == &text[0] {
+			return c
+		}
+	}
+	return nil
+}
+
 func (a *arena) last() *chunk { return a.chunks[len(a.chunks)-1] }
 
 func (a *arena) grow(need int) {

@@ -19,6 +19,19 @@ import (
 //
 // extra are other spellings of d. When a bound was reached before d could be ruled out, the sighting's Match is Bound.
 func (ix *Index) Find(d destination.Destination, extra ...string) (Sighting, bool) {
+	return ix.find(d, Substring, extra)
+}
+
+// FindTokens is Find, but that text counts only as whole tokens, that a host is tainted by its parents down to the one
+// that is registered, and that an account is looked for in groups of four as well.
+func (ix *Index) FindTokens(d destination.Destination, extra ...string) (Sighting, bool) {
+	if d.Kind == destination.Account {
+		extra = append(extra, grouped(d.Canonical))
+	}
+	return ix.find(d, Tokens, extra)
+}
+
+func (ix *Index) find(d destination.Destination, how Matching, extra []string) (Sighting, bool) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
 	work := workPerFind
@@ -30,6 +43,9 @@ func (ix *Index) Find(d destination.Destination, extra ...string) (Sighting, boo
 	default:
 		if host := d.Host(); host != "" {
 			best = ix.findKey('h', "", host)
+			for _, parent := range parents(host, how) {
+				best = best.earlier(ix.findKey('h', "", parent))
+			}
 		}
 	}
 	if best.outcome == present {
@@ -41,7 +57,7 @@ func (ix *Index) Find(d destination.Destination, extra ...string) (Sighting, boo
 		if i > 0 && needle == destination.Normalise(spellings[i-1]) {
 			continue
 		}
-		best = best.earlier(ix.findText(needle, &work))
+		best = best.earlier(ix.findText(needle, &work, how))
 	}
 	return ix.sighting(best, Text), best.outcome != absent
 }
@@ -52,7 +68,7 @@ func (ix *Index) FindText(s string) (Sighting, bool) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
 	work := workPerFind
-	h := ix.findText(destination.Normalise(s), &work)
+	h := ix.findText(destination.Normalise(s), &work, Substring)
 	return ix.sighting(h, Text), h.outcome != absent
 }
 
@@ -86,11 +102,15 @@ func (ix *Index) findKey(kind byte, local, host string) hit {
 	return hit{}
 }
 
-func (ix *Index) findText(needle string, work *int) hit {
+func (ix *Index) findText(needle string, work *int, how Matching) hit {
 	if count := utf8.RuneCountInString(needle); count < minRunes || count < len(needle) && utf8.RuneCountInString(norm.NFC.String(needle)) < minRunes {
 		return hit{}
 	}
-	pos, o := ix.arena.search([]byte(needle), work)
+	var accept func([]byte, int) bool
+	if how == Tokens {
+		accept = func(text []byte, at int) bool { return whole(text, at, needle) }
+	}
+	pos, o := ix.arena.search([]byte(needle), work, accept)
 	return hit{o, pos}
 }
 

@@ -60,17 +60,22 @@ func New(opts Options) *Index {
 // Add observes one JSON value as a server wrote it. Every string, every member name and every number of six or more
 // characters is text, on its own: a match never spans two of them. What is not JSON is observed as one plain text.
 // Bytes that were observed before change nothing, so that the first sighting stays the first.
-func (ix *Index) Add(src Source, payload []byte) {
-	ix.observe(src, payload, true, "")
+// echo are values that the agent itself put into the call that this answers: repeated as whole tokens, they say nothing
+// new and do not taint.
+func (ix *Index) Add(src Source, payload []byte, echo ...string) {
+	ix.observe(src, payload, true, "", echo)
 }
 
 // AddText observes one plain text; field names its place in the evidence.
 func (ix *Index) AddText(src Source, field, text string) {
-	ix.observe(src, []byte(text), false, field)
+	ix.observe(src, []byte(text), false, field, nil)
 }
 
-func (ix *Index) observe(src Source, payload []byte, json bool, field string) {
+func (ix *Index) observe(src Source, payload []byte, json bool, field string, echo []string) {
 	key := recordKey{maphash.Bytes(ix.seed, payload), len(payload), json}
+	for _, e := range echo { // the same answer to another call says something else
+		key.hash = key.hash*31 + maphash.String(ix.seed, e)
+	}
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	ix.total += int64(len(payload))
@@ -82,6 +87,7 @@ func (ix *Index) observe(src Source, payload []byte, json bool, field string) {
 		ix.book.open(src, ix.arena.next())
 	}
 	ix.walk.start(field)
+	ix.walk.echoes(echo)
 	if !json {
 		ix.walk.leaf(payload)
 	} else if !ix.walk.json(payload) {

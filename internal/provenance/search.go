@@ -17,14 +17,17 @@ const (
 // search finds the first position at which needle stands. work is what is left of the look-up's bound; when it runs out,
 // or text is no longer kept, the answer is unknown and pos the place of doubt. needle is normalised and at least
 // minRunes bytes long.
-func (a *arena) search(needle []byte, work *int) (pos uint64, o outcome) {
+//
+// accept, if there is one, says whether an occurrence counts; the search goes on past one that does not. It gets the
+// chunk's text and where the occurrence begins in it.
+func (a *arena) search(needle []byte, work *int, accept func(text []byte, at int) bool) (pos uint64, o outcome) {
 	even, odd := a.grams.plan(needle, 0), a.grams.plan(needle, 1)
 	anchor := anchorOf(needle)
 	if even.sealed || odd.sealed {
 		for g := range a.grams.groups {
 			for m := even.blocks(&a.grams, g) | odd.blocks(&a.grams, g); m != 0; m &= m - 1 {
 				block := g<<6 + bits.TrailingZeros64(m)
-				pos, o := a.verify(block, needle, anchor, work)
+				pos, o := a.verify(block, needle, anchor, work, accept)
 				if o != absent {
 					return pos, o
 				}
@@ -32,13 +35,13 @@ func (a *arena) search(needle []byte, work *int) (pos uint64, o outcome) {
 		}
 	}
 	if even.open || odd.open {
-		return a.verify(a.grams.open, needle, anchor, work)
+		return a.verify(a.grams.open, needle, anchor, work, accept)
 	}
 	return 0, absent
 }
 
 // verify looks for the needle's start in one block.
-func (a *arena) verify(block int, needle []byte, anchor int, work *int) (uint64, outcome) {
+func (a *arena) verify(block int, needle []byte, anchor int, work *int, accept func([]byte, int) bool) (uint64, outcome) {
 	start := uint64(block) << blockBits
 	c := a.at(block)
 	if c == nil || c.data == nil || *work <= 0 {
@@ -49,12 +52,19 @@ func (a *arena) verify(block int, needle []byte, anchor int, work *int) (uint64,
 	if lo+len(needle) > hi {
 		return 0, absent
 	}
-	i, cost := index(c.data[lo:hi], needle, anchor)
-	*work -= cost
-	if i >= 0 {
-		return uint64(c.first)<<blockBits + uint64(lo+i), present
+	for from := lo; ; from++ {
+		i, cost := index(c.data[from:hi], needle, anchor)
+		*work -= cost
+		if i < 0 {
+			return 0, absent
+		}
+		if from += i; accept == nil || accept(c.data[:c.used], from) {
+			return uint64(c.first)<<blockBits + uint64(from), present
+		}
+		if *work <= 0 {
+			return start, unknown
+		}
 	}
-	return 0, absent
 }
 
 // index is bytes.Index that jumps from one occurrence of the needle's rarest byte to the next, and falls back when

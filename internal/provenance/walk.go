@@ -27,6 +27,7 @@ type walker struct {
 	seams  []int    // where its letters meet though something kept them apart
 	raw    [maxNesting + 1][]byte
 	found  []finding
+	echo   [][]byte // normalised
 }
 
 func (w *walker) start(field string) {
@@ -36,6 +37,7 @@ func (w *walker) start(field string) {
 // leaf normalises and stores one text.
 func (w *walker) leaf(text []byte) {
 	w.text, w.seams = destination.AppendNormalisedSeams(w.text[:0], text, w.seams[:0])
+	w.blank(w.text)
 	n := len(w.text)
 	w.text = append(w.text, make([]byte, slack)...)
 	w.ix.store(w.text[:n], w.seams, w.place, w.at)

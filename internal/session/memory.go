@@ -35,11 +35,13 @@ type Memory struct {
 	facts   sync.Mutex
 	slots   map[[2]string]int
 	vouched map[vouch]bool
+	said    said
 }
 
 type record struct {
 	src     provenance.Source
 	payload []byte
+	echo    []string
 }
 
 type vouch struct {
@@ -50,13 +52,21 @@ type vouch struct {
 
 // NewMemory returns an empty Store.
 func NewMemory() *Memory {
-	return &Memory{index: provenance.New(provenance.Options{}), slots: map[[2]string]int{}, vouched: map[vouch]bool{}}
+	return &Memory{index: provenance.New(provenance.Options{}), slots: map[[2]string]int{}, vouched: map[vouch]bool{}, said: said{
+		fetched: map[string]map[string]int{}, labels: map[entry]provenance.Labelled{}, put: map[entry]bool{},
+		secrets: map[string]provenance.Labelled{}, first: map[place]bool{},
+	}}
 }
 
 // Observe implements Store.
 func (m *Memory) Observe(src provenance.Source, payload []byte, echo ...string) {
+	if src.Kind != "definition" && src.Kind != "instructions" {
+		m.facts.Lock()
+		m.said.read = true
+		m.facts.Unlock()
+	}
 	m.mu.Lock()
-	m.queue = append(m.queue, record{src, bytes.Clone(payload)})
+	m.queue = append(m.queue, record{src, bytes.Clone(payload), echo})
 	m.waiting += len(payload)
 	m.observed++
 	full := m.waiting >= backlog
@@ -113,7 +123,7 @@ func (m *Memory) step(target uint64) bool {
 	m.queue = m.queue[1:]
 	m.mu.Unlock()
 
-	m.index.Add(next.src, next.payload)
+	m.index.Add(next.src, next.payload, next.echo...)
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,6 +135,9 @@ func (m *Memory) step(target uint64) bool {
 // Seen implements Store.
 func (m *Memory) Seen(d destination.Destination, how provenance.Matching) (provenance.Sighting, bool) {
 	m.catchUp()
+	if how == provenance.Tokens {
+		return m.index.FindTokens(d)
+	}
 	return m.index.Find(d)
 }
 

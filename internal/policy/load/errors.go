@@ -35,7 +35,9 @@ type reader struct {
 	file   string
 	widths []int // runes in each line
 	pack   bool
-	kind   string // what sort of file it is, for messages
+	wide   bool                // the file is in the full format
+	known  map[string][]string // its destination groups
+	kind   string              // what sort of file it is, for messages
 	errs   []Error
 }
 

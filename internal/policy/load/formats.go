@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	fullKeys    = []string{"version", "profile", "tools", "servers"}
+	fullKeys    = []string{"version", "profile", "clean_context", "first_use", "destinations", "tools", "servers"}
 	scopeKeys   = []string{"tools"}
 	packKeys    = []string{"pack", "packages", "reports", "tools"}
 	profileList = []string{string(policy.Strict), string(policy.Standard), string(policy.Paranoid)}
@@ -55,7 +55,7 @@ func (r *reader) looksFull(root *yaml.Node) (field, bool) {
 			return f, true
 		case (k.Value == "tools" || k.Value == "servers") && v.Kind == yaml.MappingNode && len(v.Content) > 0:
 			first := v.Content[0]
-			if v.Content[1].Kind == yaml.MappingNode && !slices.Contains(flatKeys, first.Value) {
+			if v.Content[1].Kind == yaml.MappingNode && !slices.Contains(flatKeys, first.Value) && !slices.Contains(ladderKeys, first.Value) {
 				return f, true
 			}
 		}
@@ -73,9 +73,20 @@ func (r *reader) full(root, v *yaml.Node, set *policy.Set) {
 		return
 	}
 	set.Tools = map[string]policy.Rule{}
-	for _, f := range r.fields(root, "the top level") {
+	fields := r.fields(root, "the top level")
+	for _, f := range fields { // groups first, wherever they stand
+		if f.key == "destinations" {
+			r.known = r.groups(f.node)
+		}
+	}
+	r.wide = true
+	for _, f := range fields {
 		switch f.key {
-		case "version":
+		case "version", "destinations":
+		case "clean_context":
+			set.CleanContext = r.choice(f.node, f.key, []string{"allow", "ask"}) == "allow"
+		case "first_use":
+			set.FirstUse = r.choice(f.node, f.key, []string{"allow", "ask"}) == "allow"
 		case "profile":
 			set.Profile = r.profile(f.node)
 		case "tools":

@@ -16,8 +16,7 @@ var flatKeys = []string{"exfiltrating", "sink_params", "trusted_destinations", "
 
 // plannedKeys are keys of the full format that this version does not know yet. They are named, so that the message
 // can say that it is the program, and not the file, that lacks something.
-var plannedKeys = []string{"results", "content", "intent", "consequence", "deny", "require_approval", "extends", "sinks",
-	"on_tainted", "on_unproven", "clean_context", "first_use", "destinations", "groups", "max_length", "kind"}
+var plannedKeys = []string{"max_length"}
 
 // tools reads a mapping of tool names.
 func (r *reader) tools(n *yaml.Node, what string) map[string]policy.Rule {
@@ -40,6 +39,7 @@ func (r *reader) tool(f field) (policy.Rule, bool) {
 	for _, k := range r.fields(f.node, "the rule of tool "+show(f.key)) {
 		r.toolKey(&rule, k)
 	}
+	r.coherent(rule, f.name)
 	return rule, ok
 }
 
@@ -66,16 +66,20 @@ func (r *reader) toolKey(rule *policy.Rule, k field) {
 func (r *reader) otherKey(rule *policy.Rule, k field) {
 	switch {
 	case k.key == "trusted_destinations" && !r.pack:
-		rule.TrustedDestinations = r.trusted(k.node)
+		rule.TrustedDestinations = r.trusted(k.node, k.key)
 	case k.key == "allowed_path_prefixes" && !r.pack:
 		rule.AllowedPathPrefixes = r.texts(k.node, k.key)
 		if k.node.Kind == yaml.SequenceNode && len(k.node.Content) == 0 {
 			r.at(k.node.Line, k.node.Column, "allowed_path_prefixes is empty: name a prefix, or remove the key to confine nothing")
 		}
-	case k.key == "content" && r.pack:
-		rule.Content = r.params(k.node, k.key)
-	case slices.Contains(flatKeys, k.key):
+	case slices.Contains(ladderKeys, k.key) && (r.wide || r.pack && k.key != "deny" && k.key != "extends"):
+		r.ladderKey(rule, k)
+	case slices.Contains(ladderKeys, k.key) && !r.pack:
+		r.at(k.name.Line, k.name.Column, "%s belongs to the full format: add `version: 1` at the top, and put the tools under `tools:`", show(k.key))
+	case slices.Contains(flatKeys, k.key) || slices.Contains(ladderKeys, k.key):
 		r.at(k.name.Line, k.name.Column, "%s is the user's to say: a pack cannot", show(k.key))
+	case r.wide || r.pack:
+		r.unknown(k, slices.Concat(flatKeys, ladderKeys))
 	default:
 		r.unknown(k, flatKeys)
 	}
@@ -91,8 +95,11 @@ func (r *reader) unknown(k field, keys []string) {
 }
 
 // trusted reads destinations. An entry that would match nothing, or everything, is not what anybody means (D10).
-func (r *reader) trusted(n *yaml.Node) []string {
-	out := r.texts(n, "trusted_destinations")
+func (r *reader) trusted(n *yaml.Node, what string) []string {
+	out := r.texts(n, what)
+	if r.wide {
+		out = r.named(n, out)
+	}
 	if n.Kind != yaml.SequenceNode {
 		return out
 	}
@@ -101,13 +108,13 @@ func (r *reader) trusted(n *yaml.Node) []string {
 		switch {
 		case item.Kind != yaml.ScalarNode || s == "":
 		case s != item.Value:
-			r.at(item.Line, item.Column, "trusted_destinations: %s has spaces around it", show(item.Value))
+			r.at(item.Line, item.Column, "%s: %s has spaces around it", what, show(item.Value))
 		case strings.Contains(s, "*"):
-			r.at(item.Line, item.Column, "trusted_destinations: %s has a wildcard, and none are known: write a whole value, @domain or a URL prefix", show(s))
+			r.at(item.Line, item.Column, "%s: %s has a wildcard, and none are known: write a whole value, @domain or a URL prefix", what, show(s))
 		case s == "@":
-			r.at(item.Line, item.Column, "trusted_destinations: %q names no domain: write @corp.example", s)
+			r.at(item.Line, item.Column, "%s: %q names no domain: write @corp.example", what, s)
 		case bareScheme(s):
-			r.at(item.Line, item.Column, "trusted_destinations: %s names no host, so it would trust every one", show(s))
+			r.at(item.Line, item.Column, "%s: %s names no host, so it would trust every one", what, show(s))
 		}
 	}
 	return out
