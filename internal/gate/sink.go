@@ -111,7 +111,7 @@ func sinks(c Call, r Rules) []policy.Selected {
 	for _, param := range r.SinkParams {
 		add(param.Select(c.Args))
 	}
-	if len(out) == 0 {
+	if len(out) == 0 && !r.SendsNothing() {
 		return r.Sweep(c.Args, c.Leaves)
 	}
 	add(undeclared(c, r))
@@ -126,6 +126,9 @@ func sinkGate(c Call, r Rules, judged []Judged, all bool) []Finding {
 	}
 	if !all {
 		return []Finding{deny(SinkGate, "", "the call names more than %d destinations", maxDestinations)}
+	}
+	if len(judged) == 0 && r.SendsNothing() {
+		return nil
 	}
 	if len(judged) == 0 {
 		return asking(c, Finding{Contract: SinkGate, Reason: fmt.Sprintf("tool %s sends values out and the call names no destination", repr(c.Tool))})

@@ -4,6 +4,7 @@ package policy
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/provenance"
@@ -72,6 +73,8 @@ const (
 type Sink struct {
 	Args []Param
 	Kind SinkKind // "" when it is not said
+	// Optional says that a call without it sends nothing: an event without participants is the user's own.
+	Optional bool
 }
 
 // SinkKind is what sort of destination a sink takes, as far as it matters to a verdict.
@@ -132,6 +135,16 @@ type Tool struct {
 	Name        string
 	Definition  jsonrpc.Value // the whole tool object
 	InputSchema jsonrpc.Value
+}
+
+// SendsNothing reports that a call in which none of the declared sinks stands sends nothing, because all are optional.
+func (r Rule) SendsNothing() bool {
+	for _, p := range r.SinkParams {
+		if !slices.ContainsFunc(r.Sinks, func(s Sink) bool { return s.Optional && p.CoveredBy(s.Args) }) {
+			return false
+		}
+	}
+	return len(r.SinkParams) > 0
 }
 
 // ToolOf reads a tool object of tools/list.

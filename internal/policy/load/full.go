@@ -15,7 +15,7 @@ var ladderKeys = []string{"sinks", "content", "intent", "consequence", "fetch", 
 	"require_approval", "extends", "results"}
 
 var (
-	sinkKeys        = []string{"args", "kind"}
+	sinkKeys        = []string{"args", "kind", "optional"}
 	resultKeys      = []string{"path", "label", "kind"}
 	consequenceKeys = []string{"named", "own"}
 	sinkKinds       = []string{"email", "url", "account", "repo", "channel", "user", "phone", "name", "path", "id"}
@@ -97,6 +97,8 @@ func (r *reader) sinks(rule *policy.Rule, n *yaml.Node) {
 				s.Args = r.params(f.node, f.key)
 			case "kind":
 				s.Kind = policy.SinkKind(r.choice(f.node, "kind", sinkKinds))
+			case "optional":
+				s.Optional = r.truth(f.node, f.key)
 			default:
 				r.unknown(f, sinkKeys)
 			}
