@@ -42,7 +42,47 @@ tells it. No model is asked, so the figures are the same every time. What each f
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	cmd.AddCommand(&cobra.Command{Use: "agentdojo DIR", Short: "Tasks and injections of AgentDojo", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return replayDojo(cmd.OutOrStdout(), f, args[0]) }})
+	cmd.AddCommand(&cobra.Command{Use: "injecagent DIR", Short: "Cases of InjecAgent", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return replayInject(cmd.OutOrStdout(), f, args[0]) }})
 	return cmd
+}
+
+func replayInject(w io.Writer, f replayFlags, dir string) error {
+	cfg, err := f.config()
+	if err != nil {
+		return err
+	}
+	in, err := replay.ReadInject(dir)
+	if err != nil {
+		return fail(exitFailed, err)
+	}
+	runs, err := replay.ReplayInject(cfg, in)
+	if err != nil {
+		return fail(exitFailed, err)
+	}
+	switch {
+	case f.explain != "":
+		return explainRun(w, runs, f.explain)
+	case f.asJSON:
+		return replayJSON(w, cfg, runs)
+	}
+	fmt.Fprintf(w, "profile %s, %s\n\n", cfg.Profile, promptWord(cfg))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "kind\tattacks\tblocked\tasked\tsilent\tuser's call refused\tasked about\t")
+	for _, s := range replay.Summarise(runs) {
+		questions := 0
+		for _, r := range runs {
+			if r.Suite == s.Suite || s.Suite == replay.Total {
+				questions += r.Questions
+			}
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n", s.Suite, s.Attacks, s.Blocked, s.Asked, s.Silent, s.Attacks-s.UserOK, questions)
+	}
+	t.Flush()
+	if f.list {
+		replayList(w, runs)
+	}
+	return nil
 }
 
 func (f replayFlags) config() (replay.Config, error) {

@@ -58,26 +58,31 @@ func Replay(cfg Config, suites []*Suite) ([]Run, error) {
 		}
 	}
 	runs, errs := make([]Run, len(jobs)), make([]error, len(jobs))
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for i := range next {
-				runs[i], errs[i] = play(cfg, jobs[i].suite, jobs[i].task, jobs[i].attack)
-			}
-		})
-	}
-	for i := range jobs {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	parallel(len(jobs), func(i int) { runs[i], errs[i] = play(cfg, jobs[i].suite, jobs[i].task, jobs[i].attack) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
 		}
 	}
 	return runs, nil
+}
+
+// parallel does n things on all processors.
+func parallel(n int, each func(i int)) {
+	var wait sync.WaitGroup
+	next := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for i := range next {
+				each(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
 }
 
 // play plays one session. The injection's calls are made as soon as its text has reached the agent, and not before: where
