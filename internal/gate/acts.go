@@ -41,8 +41,14 @@ func consequence(c Call, r Rules, f Facts) []Finding {
 			if j.Origin == Allowlisted || j.Origin == Approved {
 				continue
 			}
-			out = append(out, later(c, r, Finding{Contract: Consequence, Param: j.Param, Judged: &j,
-				Reason: fmt.Sprintf("%s changes things, and %s=%s %s", repr(c.Tool), j.Param, repr(arg.Value.Text), why)})...)
+			f := Finding{Contract: Consequence, Verdict: Deny, Param: j.Param, Judged: &j,
+				Reason: fmt.Sprintf("%s changes things, and %s=%s %s", repr(c.Tool), j.Param, repr(arg.Value.Text), why)}
+			if c.User != nil && !asked && j.Origin == Untrusted {
+				f.Reason += ", came from untrusted data, and the request asks for no such act"
+				out = append(out, f)
+				continue
+			}
+			out = append(out, later(c, r, f)...)
 		}
 	}
 	looked := 0

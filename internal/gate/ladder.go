@@ -139,7 +139,8 @@ func onUntrusted(j Judged, c Call, r Rules) (Verdict, string) {
 
 // fetching is about a URL that only reads and that stands as it is in untrusted text: it carries nothing out that its
 // author does not know, but one of a series could spell a secret, letter by letter (A20). So only the first of its domain
-// passes unasked, and only where the user pointed at the text that it stands in and named no other page.
+// passes unasked, and only where the user pointed at the text that it stands in and named no other page. The links of a
+// page that was fetched are its author's, whoever named the page.
 func fetching(j Judged, c Call, r Rules) (Verdict, string) {
 	const why = "stands in untrusted data, and reading it sends nothing else"
 	if r.Verbatim == policy.Deny {
@@ -151,7 +152,7 @@ func fetching(j Judged, c Call, r Rules) (Verdict, string) {
 	if r.Verbatim == policy.Allow {
 		return Allow, ""
 	}
-	if _, closed := c.User.Closed(j.Destination, r.Intent); c.User == nil || closed || !j.Seen.Source.Named {
+	if _, closed := c.User.Closed(j.Destination, r.Intent); c.User == nil || closed || !j.Seen.Source.Named || j.Seen.Source.Tool == c.Tool {
 		return Ask, why
 	}
 	return Allow, ""

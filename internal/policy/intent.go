@@ -5,58 +5,74 @@ import (
 	"strings"
 )
 
-// act is a kind of act: the words of tools' names that say so, the kinds of sinks that go with it, and the words by
-// which people ask for it. People's words are stems in their base form; mandate bends them.
+// act is a kind of act: which words of a tool's name say so, and the words by which people ask for it. People's words are
+// in their base form; mandate bends them. Verbs that go with everything (create, add, get) ask for nothing by themselves.
 type act struct {
-	tools set
-	kinds []SinkKind
-	asks  []string
+	verbs set  // one of these stands in the name
+	nouns set  // and one of these, unless there are none
+	not   set  // and none of these
 	reads bool // only a tool that reads is of this kind: "visit x" does not ask for a post to x
+	asks  []string
 }
 
-// acts is what is known about acts. A tool may be of several kinds; its own name's words ask for it as well.
+var (
+	talking = strings.Fields(`send email e-mail mail message write reply respond answer forward tell notify inform text
+		contact draft cc dm ping remind thank ask share let`)
+	posting = strings.Fields(`post publish send write share announce comment reply respond answer tell tweet message upload
+		submit say ask put`)
+	paying = strings.Fields(`pay transfer wire refund remit settle reimburse repay deposit donate return charge send
+		payment transaction money withdraw`)
+	booking = strings.Fields(`reserve reservation book booking rent hire order`)
+	meeting = strings.Fields(`event calendar meeting appointment schedule reschedule invite remind reminder book plan
+		participant attendee`)
+	inviting = strings.Fields(`invite invitation add include join onboard enroll register`)
+	sharing  = strings.Fields(`share grant give access permission let collaborate invite`)
+	deleting = strings.Fields(`delete remove erase wipe drop destroy trash clear clean cancel revoke discard kick ban purge
+		unsubscribe uninvite`)
+	reading = strings.Fields(`read visit open fetch get browse check look see summarize summarise find search download view
+		go show navigate crawl scrape review use follow click tell`)
+	running = strings.Fields(`run execute start launch call install build test deploy`)
+	coding  = strings.Fields(`push commit merge fork open create make submit publish file report issue gist upload update`)
+)
+
+// acts is what is known about acts. A tool may be of several kinds.
 var acts = []act{
-	{setOf(`send email mail gmail sms dm message reply respond forward draft notify compose tell contact text whatsapp`),
-		[]SinkKind{KindEmail, KindPhone, KindUser},
-		strings.Fields(`send email e-mail mail message write reply respond answer forward tell notify inform text contact draft cc share dm ping remind thank ask let`), false},
-	{setOf(`post publish tweet announce broadcast comment channel slack discord blog toot upload webpage chat`),
-		[]SinkKind{KindChannel},
-		strings.Fields(`post publish send write share announce comment reply respond answer tell tweet message upload say ask put notify`), false},
-	{setOf(`pay payment money transfer wire remit refund transaction payout deposit withdraw checkout purchase buy order invoice`),
-		[]SinkKind{KindAccount},
-		strings.Fields(`pay transfer send wire refund remit settle buy purchase order reimburse repay deposit donate return charge schedule update change adjust`), false},
-	{setOf(`share grant permission access collaborator delegate acl`), nil,
-		strings.Fields(`share grant give allow permit add invite let send`), false},
-	{setOf(`invite member participant attendee guest user group team`), nil,
-		strings.Fields(`invite add include join onboard enroll register share`), false},
-	{setOf(`calendar event meeting schedule appointment reminder book reserve reservation booking`), nil,
-		strings.Fields(`create schedule book add set plan arrange organize organise put make invite reserve remind move reschedule change update`), false},
-	{setOf(`fetch get read browse visit navigate open crawl scrape webpage url http request download search`), []SinkKind{KindURL},
-		strings.Fields(`read visit open fetch get browse check look see summarize summarise find search download view go show navigate crawl scrape review use follow click`), true},
-	{setOf(`delete remove rm drop destroy purge wipe erase unlink trash truncate clear clean cancel revoke kick ban`), nil,
-		strings.Fields(`delete remove erase wipe drop destroy trash clear clean cancel revoke discard undo kick ban purge unsubscribe`), false},
-	{setOf(`create write update edit append push commit merge fork issue pull file repository repo branch gist page document note task ticket`), nil,
-		strings.Fields(`create write update edit add append push commit merge fork open file make submit save change fix modify put publish report raise note record log`), false},
-	{setOf(`password passcode pin credential secret key token mfa otp 2fa security`), nil,
-		strings.Fields(`change update set reset rotate replace generate enable disable add`), false},
-	{setOf(`run exec execute command bash shell script eval code`), nil,
-		strings.Fields(`run execute start launch use call install build test deploy`), false},
+	{verbs: setOf(`send reply respond forward message notify dm email mail sms text compose draft contact`),
+		not: setOf(`money payment fund transaction ether crypto invitation`), asks: talking},
+	{verbs: setOf(`send post write`), nouns: setOf(`channel chat room group thread`), asks: posting},
+	{verbs: setOf(`post publish tweet comment announce broadcast blog`), asks: posting},
+	{verbs: setOf(`pay transfer wire remit refund withdraw deposit payout donate`), asks: paying},
+	{verbs: setOf(`send request schedule update create make`), nouns: setOf(`money payment fund transaction payout ether crypto`),
+		asks: append(strings.Fields(`schedule adjust update change set recurring standing`), paying...)},
+	{verbs: setOf(`purchase buy order checkout`), asks: strings.Fields(`buy purchase order checkout pay get`)},
+	{verbs: setOf(`reserve book rent`), asks: booking},
+	{verbs: setOf(`create add schedule update reschedule book move set manage`), nouns: setOf(`event meeting appointment calendar reminder`), asks: meeting},
+	{verbs: setOf(`invite`), asks: inviting},
+	{verbs: setOf(`add invite`), nouns: setOf(`user member participant attendee guest collaborator person people contact`), asks: inviting},
+	{verbs: setOf(`share grant`), asks: sharing},
+	{verbs: setOf(`delete remove rm drop destroy purge wipe erase unlink trash truncate clear clean cancel revoke kick ban`), asks: deleting},
+	{verbs: changeVerbs, asks: strings.Fields(`cancel revoke disable deactivate terminate unlock reset close`)},
+	{verbs: setOf(`run execute exec eval`), asks: running},
+	{verbs: setOf(`push commit merge fork create update open submit upload`), nouns: setOf(`issue pull request pr repository repo branch gist file release commit`), asks: coding},
+	{verbs: readVerbs, reads: true, asks: reading},
 }
 
-// intentOf returns the words that ask for what a tool does, from its name and the kinds of its sinks.
-func intentOf(name string, sinks []Sink) []string {
+// generic are words of tools' names that go with every act.
+var generic = setOf(`create add update get set make put new do manage change edit list user data item info information to
+	from in of by with for and or id name all my your the api tool mcp server send`)
+
+// intentOf returns the words that ask for what a tool does, from its name.
+func intentOf(name string) []string {
 	verbs := toolWords(name)
+	reader := saysReads(verbs)
 	var out []string
 	for _, v := range verbs {
-		if len(v) > 2 && !isNumber(v) {
+		if len(v) > 2 && !isNumber(v) && !generic[v] {
 			out = append(out, v)
 		}
 	}
 	for _, a := range acts {
-		if a.reads && !saysReads(verbs) {
-			continue
-		}
-		if a.tools.any(verbs) || slices.ContainsFunc(sinks, func(s Sink) bool { return slices.Contains(a.kinds, s.Kind) }) {
+		if a.verbs.any(verbs) && (a.nouns == nil || a.nouns.any(verbs)) && !a.not.any(verbs) && (reader || !a.reads) {
 			out = append(out, a.asks...)
 		}
 	}

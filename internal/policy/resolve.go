@@ -22,7 +22,7 @@ func (s *Set) Rule(server Server, tool Tool) Rule {
 	}
 	r.Declared = declaredNames(tool)
 	if r.Intent == nil {
-		r.Intent = intentOf(tool.Name, r.Sinks)
+		r.Intent = intentOf(tool.Name)
 	}
 	return r
 }
