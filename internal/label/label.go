@@ -3,7 +3,6 @@
 package label
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/mcp-bouncer/bouncer/internal/destination"
@@ -167,8 +166,7 @@ func shape(text string, kind policy.SinkKind, label provenance.Label) (d destina
 	case policy.KindURL:
 		return d, d.Kind == destination.URL
 	case policy.KindAccount:
-		return d, d.Kind == destination.Account || d.Kind == destination.Opaque && name && words == 1 && len(text) >= 4 && alnum(text) ||
-			d.Kind == destination.Opaque && name // a payee that the bank knows by name
+		return d, d.Kind == destination.Account || d.Kind == destination.Opaque && name && words <= 3 // or a payee that the bank knows by name
 	case policy.KindChannel, policy.KindID:
 		return d, name && words == 1
 	case policy.KindUser:
@@ -177,10 +175,4 @@ func shape(text string, kind policy.SinkKind, label provenance.Label) (d destina
 		return d, name && strings.Trim(text, "+0123456789 ()-./") == ""
 	}
 	return d, name || d.Kind == destination.Email || d.Kind == destination.URL && words == 1
-}
-
-func alnum(text string) bool {
-	return !slices.ContainsFunc([]byte(text), func(c byte) bool {
-		return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
-	})
 }
