@@ -9,9 +9,9 @@ import (
 
 // intent asks about a call whose destinations are all trusted when the user never asked for such an act: a contact of
 // the user's is still not somebody to send the mailbox to. What a person approved meanwhile was asked for, and a page is
-// read for many kinds of requests. Without the user's words, or without words for the act, nobody can tell.
+// read for many kinds of requests; one who leaves the acts to a list has them in the list. Without the user's words, or without words for the act, nobody can tell.
 func intent(c Call, r Rules, f Facts, judged []Judged) []Finding {
-	if c.User == nil || len(r.Intent) == 0 || r.Fetch || c.User.Asks(r.Intent) {
+	if c.User == nil || len(r.Intent) == 0 || r.Fetch || c.User.Asks(r.Intent) || c.User.Delegates() {
 		return nil
 	}
 	var out []Finding

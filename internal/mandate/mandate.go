@@ -128,7 +128,7 @@ func acts(intent []string) (out [][]string) {
 // asks reports whether verb i is a request for one of the acts.
 func (r *Request) asks(i int, acts [][]string) bool {
 	v := r.verbs[i]
-	return v.stance == asked && !v.doubted && r.means(i, acts)
+	return v.stance == asked && !v.doubted && !(v.self && toMe[v.low]) && r.means(i, acts)
 }
 
 // means reports whether verb i is one of the acts, whoever does it.
@@ -175,8 +175,8 @@ func (r *Request) Follow(text string) *Request {
 	yes := false
 	for i, w := range next {
 		w = strings.ReplaceAll(w, "’", "'")
-		go_ := w == "ahead" || (w == "do" || w == "proceed") && (i+1 == len(next) || next[i+1] == "it" || next[i+1] == "that" || next[i+1] == "so") || w == "good" || w == "great" || w == "fine"
-		yes = yes || confirming[w] || go_
+		affirms := w == "ahead" || (w == "do" || w == "proceed") && (i+1 == len(next) || next[i+1] == "it" || next[i+1] == "that" || next[i+1] == "so") || w == "good" || w == "great" || w == "fine"
+		yes = yes || confirming[w] || affirms
 		if !confirming[w] && !confirmed[w] && !r.did(w) {
 			return Read(text)
 		}

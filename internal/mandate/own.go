@@ -97,29 +97,30 @@ func (sh *sheet) own(l line) bool {
 // fences cuts fenced code, and lines that start with ">". A pasted text may hold a fence of its own and so seem to end
 // early: with more than two, only what stands before the first and behind the last is surely the user's.
 func (sh *sheet) fences() {
-	lines := sh.lines()
 	first, last, open, count := -1, -1, -1, 0
-	for _, l := range lines {
+	kind := ""
+	for _, l := range sh.lines() {
 		switch {
 		case strings.HasPrefix(l.text, ">"):
 			sh.paint(l.at, l.end, cut)
 		case strings.HasPrefix(l.text, "```"), strings.HasPrefix(l.text, "~~~"):
-			if mark := l.text[:3]; len(l.text) > 6 && strings.HasSuffix(l.text, mark) {
-				sh.paint(l.at, l.end, cut)
+			mark := l.text[:3]
+			sh.paint(l.at, l.end, cut)
+			switch {
+			case len(l.text) > 6 && strings.HasSuffix(l.text, mark): // all on one line
 				continue
-			}
-			count++
-			if open < 0 {
-				open = l.at
-			} else {
+			case open < 0:
+				open, kind = l.at, mark
+			case mark == kind:
 				sh.paint(open, l.end, cut)
 				open = -1
+			default:
+				continue // text inside of the other kind
 			}
-			if first < 0 {
+			if count++; first < 0 {
 				first = l.at
 			}
 			last = l.end
-			sh.paint(l.at, l.end, cut)
 		}
 	}
 	if open >= 0 {

@@ -118,8 +118,7 @@ func (sh *sheet) introduced() {
 				if lead == "" {
 					continue
 				}
-				sh.introduce(i+1, l.end, lead == "pointing")
-				if lead == "pointing" && sh.cutBehind(l.end) {
+				if sh.introduce(i+1, l.end, lead == "pointing") {
 					return
 				}
 			}
@@ -127,31 +126,28 @@ func (sh *sheet) introduced() {
 	}
 }
 
-func (sh *sheet) cutBehind(at int) bool { return at >= len(sh.s) || sh.kind(at) == cut }
-
-// introduce marks the text behind a colon.
-func (sh *sheet) introduce(at, end int, pointing bool) {
+// introduce marks the text behind a colon, and reports whether that reaches to the end of the prompt.
+func (sh *sheet) introduce(at, end int, pointing bool) bool {
 	rest := sh.s[at:end]
-	if strings.TrimSpace(rest) == "" {
-		if pointing {
-			sh.paint(end, len(sh.s), cut)
+	bare := strings.TrimLeft(rest, " \t\r'\"`")
+	switch {
+	case strings.TrimSpace(rest) == "":
+	case bare == "" || onlyPlaces(rest) || sh.kind(end-len(bare)) != said:
+		return false // destinations, or a quotation, which is judged already
+	default:
+		from, to := at+len(rest)-len(strings.TrimLeft(rest, " \t")), at+len(strings.TrimRight(rest, " \t\r"))
+		if text := strings.TrimRight(sh.s[from:to], ".!?"); isName(text) {
+			to = from + len(text)
+			sh.names = append(sh.names, span{from, to})
+			sh.paint(from, to, named)
+		} else {
+			sh.paint(from, to, quoted)
 		}
-		return
-	}
-	if onlyPlaces(rest) || sh.kind(at+len(rest)-len(strings.TrimLeft(rest, " \t'\"`"))) != said {
-		return // destinations, or a quotation, which is judged already
-	}
-	from, to := at+len(rest)-len(strings.TrimLeft(rest, " \t")), at+len(strings.TrimRight(rest, " \t\r"))
-	if isName(strings.TrimRight(sh.s[from:to], ".!?")) {
-		to = from + len(strings.TrimRight(sh.s[from:to], ".!?"))
-		sh.names = append(sh.names, span{from, to})
-		sh.paint(from, to, named)
-	} else {
-		sh.paint(from, to, quoted)
 	}
 	if pointing {
 		sh.paint(end, len(sh.s), cut)
 	}
+	return pointing
 }
 
 // leading judges what stands before a colon: "pointing" and "label" introduce a text, "" does not.

@@ -20,12 +20,20 @@ func (sh *sheet) quotations() {
 	var open []mark
 	var found []span // inner ones before their outer one
 	count := map[byte]int{}
-	before, doubtful := 0, 0 // the last quotation's start; what is doubted already
+	before, doubtful := 0, 0 // the start of the last quotation with strong marks; what is doubted already
 	for i := 0; i < len(sh.s); {
 		kind, opens, closes, size := sh.quote(i)
 		if kind == 0 || sh.kind(i) == cut {
 			i += size
 			continue
+		}
+		if sh.class[i]&doubted != 0 { // between fences: a pasted mark may end or begin anything
+			if len(open) > 0 {
+				before = min(before, open[0].at)
+			}
+			sh.doubt(before, len(sh.s))
+			open = nil
+			break
 		}
 		if opens && closes {
 			opens = count[kind] == 0
@@ -39,7 +47,9 @@ func (sh *sheet) quotations() {
 			open = append(open, mark{kind, i, i + size})
 			count[kind]++
 		case n >= 0:
-			before = open[n].at
+			if strong(kind) {
+				before = open[n].at
+			}
 			found = append(found, span{open[n].inside, i})
 			for _, m := range open[n:] {
 				count[m.kind]--

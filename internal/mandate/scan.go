@@ -1,10 +1,5 @@
 package mandate
 
-import (
-	"slices"
-	"unicode"
-)
-
 // verb is a verb in the user's own words.
 type verb struct {
 	tok      int // its token
@@ -39,6 +34,8 @@ type scan struct {
 	subject  bool // a statement: it began with a subject
 	finite   bool // a past or auxiliary form stood since the last verb
 	deep     bool // in what somebody is told: "tell Bob that ..."
+	fronted  bool // the clause began with a preposition: "on Monday send ..."
+	front    stance
 	begun    bool // a word that is no filler has come
 	wish     int8 // whether the sentence is concrete: 0 not known, 1 yes, -1 no
 	outer    []state
@@ -180,6 +177,9 @@ func (s *scan) word(i int) int {
 		return min(i+2, s.b)
 	case s.isVerb(i):
 		return s.take(i)
+	case s.fronted && s.late(i):
+		s.expect = s.front
+		return s.take(i)
 	case s.expect != none && fillers[low]:
 		return i + 1
 	}
@@ -258,244 +258,4 @@ func (s *scan) concrete() bool {
 		s.wish = 1
 	}
 	return found
-}
-
-// isVerb reports whether the word at i is a verb here.
-func (s *scan) isVerb(i int) bool {
-	t := s.ts[i]
-	if t.low == "do" && i+1 < s.b && subjects[s.ts[i+1].low] && !determiner[s.ts[i+1].low] && s.ts[i+1].low != "it" {
-		return false // "do you"
-	}
-	if s.expect == none || !base(t.low) || functionWords[t.low] && t.low != "do" || determiner[t.low] || subjects[t.low] || auxiliary[t.low] && t.low != "do" || openers[t.low] || loosePreps[t.low] || sourcePreps[t.low] {
-		return false
-	}
-	if s.strict || s.expect == told {
-		if title(t.text) || !verbs[t.low] && !(s.object && s.expect != told && s.follows(i, false)) {
-			return false
-		}
-		return !nounish[t.low] || s.follows(i, true) || s.expect == told && (s.before(i) == "who" || subjects[s.before(i)] && !determiner[s.before(i)])
-	}
-	if i+1 < s.b && s.ts[i+1].text == ":" {
-		return false // a label
-	}
-	if fillers[t.low] {
-		return false
-	}
-	if !verbs[t.low] && i+1 < s.b && s.ts[i+1].kind == word && (auxiliary[s.ts[i+1].low] || past(s.ts[i+1].low)) {
-		s.subject = true
-		return false // "Amy sent", "Bob is"
-	}
-	return !nounish[t.low] || s.startsAct(i)
-}
-
-// title reports a word in capitals at its start alone: in the middle of a sentence, a name.
-func title(text string) bool {
-	rs := []rune(text)
-	return len(rs) > 1 && unicode.IsUpper(rs[0]) && unicode.IsLower(rs[1])
-}
-
-// startsAct tells "Email bob@x.example" from "Email from bob@x.example" at the start of a clause.
-func (s *scan) startsAct(i int) bool {
-	if i+1 >= s.b {
-		return true
-	}
-	n := s.ts[i+1]
-	return n.kind != word || !sourcePreps[n.low] && n.low != "in" && !auxiliary[n.low] && !past(n.low) && !compounds[n.low] || n.low == "about" && s.ts[i].low != "email" || n.low == "of"
-}
-
-// follows reports whether an object follows, as behind a verb. wide also takes names, destinations and prepositions.
-func (s *scan) follows(i int, wide bool) bool {
-	if i+1 >= s.b {
-		return false
-	}
-	n := s.ts[i+1]
-	if n.kind == word && (objects[n.low] || determiner[n.low]) {
-		return true
-	}
-	if !wide {
-		return false
-	}
-	switch {
-	case n.kind == mention, n.kind == name, n.kind == thing:
-		return true
-	case n.kind == punct:
-		return n.text == "$" || n.text == "€" || n.text == "£" || n.text == ":"
-	case compounds[n.low]:
-		return false
-	case n.low == "to":
-		return towards[s.ts[i].low]
-	case n.low == "back", n.low == "there", n.low == "on" && towards[s.ts[i].low], n.low == "in" && s.ts[i].low == "post":
-		return true
-	}
-	return title(n.text) || startsDigit(n.low) || n.low[0] == '$' || n.low[0] == '#' || n.low[0] == '@'
-}
-
-// take makes the word at i a verb.
-func (s *scan) take(i int) int {
-	s.close(i)
-	t := s.ts[i]
-	v := verb{tok: i, stance: s.expect, low: t.low, acts: []string{stem(t.low)}, doubted: t.doubted, clause: s.clause, sentence: s.n}
-	v.back = answering[v.acts[0]] || answering[t.low]
-	if stopping[t.low] && v.stance == asked {
-		v.stance = denied
-	}
-	*s.verbs = append(*s.verbs, v)
-	s.cur = len(*s.verbs) - 1
-	s.expect, s.strict, s.object, s.finite = none, true, true, false
-	s.role, s.prep, s.nested, s.no, s.deep = direct, "", false, false, false
-	if i+1 < s.b && (s.ts[i+1].low == "me" || s.ts[i+1].low == "us") {
-		(*s.verbs)[s.cur].self = true
-	}
-	s.objects(i)
-	return i + 1
-}
-
-// objects collects what a verb does with its object or by its means: "send an email", "make a payment", "tell Bob by mail".
-func (s *scan) objects(i int) {
-	v := &(*s.verbs)[s.cur]
-	carry := carrying[v.low]
-	open := light[v.low]
-	for j := i + 1; open && j < s.b && j < i+8 && s.ts[j].kind == word; j++ {
-		low := s.ts[j].low
-		switch {
-		case definite[low] && !carry && !(low == "that" || low == "this"), towardsPreps[low], loosePreps[low], sourcePreps[low], low == "and", openers[low], past(low) && low != "set":
-			open = false
-		case functionWords[low], indefinite[low], determiner[low], j+1 < s.b && compounds[s.ts[j+1].low] && s.ts[j+1].kind == word:
-		default:
-			v.acts = append(v.acts, stem(low))
-		}
-	}
-	if !speaking[v.low] {
-		return
-	}
-	for j := i + 1; j+1 < s.b && j < i+40; j++ {
-		if low := s.ts[j].low; s.ts[j].kind == word && (low == "via" || low == "by" || low == "through" || low == "over" || low == "using" || low == "in" || low == "with" || low == "as") {
-			for k := j + 1; k < s.b && k < j+4 && s.ts[k].kind == word; k++ {
-				if kl := s.ts[k].low; indefinite[kl] || k > j+1 && !functionWords[kl] || !functionWords[kl] && !definite[kl] {
-					if !indefinite[kl] {
-						v.acts = append(v.acts, stem(kl))
-					}
-				} else {
-					break
-				}
-			}
-		} else if low == "and" || low == "then" {
-			break
-		}
-	}
-	if len(v.acts) > 24 {
-		v.acts = slices.Clip(v.acts[:24])
-	}
-}
-
-// to is a preposition, or stands before a verb.
-func (s *scan) to(i int) int {
-	prev := s.before(i)
-	next := token{}
-	if i+1 < s.b {
-		next = s.ts[i+1]
-	}
-	if next.kind == word && verbs[next.low] && !title(next.text) && base(next.low) && (!nounish[next.low] || s.follows(i+1, true)) {
-		s.expect, s.strict, s.object = told, true, false
-		if s.cur >= 0 {
-			switch v := (*s.verbs)[s.cur]; {
-			case v.stance == denied:
-				s.expect = denied
-			case prev == "order", using[v.low] && v.low != "remember":
-				s.expect = v.stance
-			}
-		}
-		return i + 1
-	}
-	s.finite = s.finite || past(prev)
-	switch {
-	case s.role == outside:
-	case s.deep:
-		s.role, s.prep = source, "to"
-	case notTargets[prev], past(prev) && !(i-2 >= s.a && s.ts[i-2].low == "the"), s.foreignVerb(i - 1):
-		s.role, s.prep, s.nested = source, "to", false
-	default:
-		s.role, s.prep, s.nested = toward, "to", false
-	}
-	s.expect = none
-	return i + 1
-}
-
-// foreignVerb reports a third person form in front of "to": "the package goes to bob@x.example".
-func (s *scan) foreignVerb(i int) bool {
-	if i < s.a || s.ts[i].kind != word || s.cur < 0 || i == (*s.verbs)[s.cur].tok {
-		return false
-	}
-	low := s.ts[i].low
-	return low == "goes" || low == "belongs" || low == "points" || low == "refers" || low == "leads" || low == "writes" || low == "sends"
-}
-
-// other reads every other word: prepositions, openers, subjects, forms of verbs.
-func (s *scan) other(i int) int {
-	low := s.ts[i].low
-	was := s.expect
-	s.expect = none
-	switch {
-	case towardsPreps[low]:
-		if s.role != outside && !s.deep {
-			s.role, s.prep, s.nested = toward, low, false
-		}
-	case sourcePreps[low]:
-		if s.role != outside {
-			s.role, s.prep = source, low
-		}
-	case low == "based" && s.nextIs(i+1, "on"):
-		s.role, s.prep = source, low
-		return i + 2
-	case loosePreps[low] && !(low == "as" && s.nextIs(i+1, "well")):
-		if i > s.a && past(s.ts[i-1].low) && s.role != outside && !(i-2 >= s.a && s.ts[i-2].low == "the") {
-			s.role, s.prep = source, low
-		} else if s.role != outside && s.role != source {
-			s.nested = s.nested || s.role == toward
-			s.role, s.prep = loose, low
-		}
-	case low == "back" && s.cur >= 0:
-		(*s.verbs)[s.cur].back = true
-	case low == "that" && s.pointing(i):
-	case openers[low]:
-		s.open(i)
-	case subjects[low] && !s.objective(i):
-		s.expect, s.strict, s.object = told, true, false
-	case auxiliary[low]:
-		s.finite = true
-		if s.clause || s.question || s.subject {
-			s.expect, s.strict, s.object = told, true, false
-		}
-	case past(low):
-		s.finite = true
-	case was == told && !nounish[low] && (s.clause || fillers[low]):
-		s.expect = told // the verb of the clause is still to come
-	case was != none && len(low) > 4 && low[len(low)-2:] == "ly":
-		s.expect = was
-	}
-	return i + 1
-}
-
-// open begins a clause of its own: who, if, that. What it names is no target of the verb before; unless somebody was named
-// who is told it, a "to" behind it still can be: "send the report that Alice wrote to bob@x.example".
-func (s *scan) open(i int) {
-	s.expect, s.strict, s.object, s.clause = told, true, false, true
-	if s.cur < 0 || s.role == outside {
-		return
-	}
-	s.role, s.prep = source, s.ts[i].low
-	p := s.ts[i-1]
-	s.deep = s.deep || p.kind == mention || p.kind == name || p.kind == word && (title(p.text) || objects[p.low]) && i-1 != (*s.verbs)[s.cur].tok
-}
-
-// pointing tells "send that report" from "the report that".
-func (s *scan) pointing(i int) bool {
-	p := s.before(i)
-	return p == "" || s.cur >= 0 && (*s.verbs)[s.cur].tok == i-1 || p == "to" || loosePreps[p] || sourcePreps[p] || p == "and" || fillers[p]
-}
-
-// objective reports a pronoun that is an object here: directly behind a verb or a preposition.
-func (s *scan) objective(i int) bool {
-	p := s.before(i)
-	return objects[s.ts[i].low] && (s.cur >= 0 && (*s.verbs)[s.cur].tok == i-1 || towardsPreps[p] || loosePreps[p] || sourcePreps[p])
 }

@@ -108,6 +108,7 @@ func (r *Request) whose(a, i int) (self bool, who string) {
 	for j := a; j < i; j++ {
 		low := r.tokens[j].low
 		switch {
+		case r.tokens[j].verb >= 0 && r.verbs[r.tokens[j].verb].tok == j: // "Use"
 		case strings.HasSuffix(low, "'s") && len(low) > 2 && low != "it's" && low != "that's":
 			return false, strings.TrimSuffix(low, "'s")
 		case low == "my" || low == "our":

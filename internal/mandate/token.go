@@ -212,10 +212,16 @@ func (t *tokeniser) word() {
 	for end < limit && t.sh.kind(end) == said && !separating(s[end:]) {
 		end++
 	}
+	whole := end
 	for end > at && strings.IndexByte(".'*_", s[end-1]) >= 0 {
 		end--
 	}
-	if end == at {
+	if end == at && whole > at { // nothing but signs: the last of them counts
+		t.i = whole - 1
+		t.sign()
+		return
+	}
+	if end == at || s[at] == '.' && at > 0 && inWord(runeBefore(s, at)) { // what is left of "websites.Note"
 		t.sign()
 		return
 	}

@@ -41,8 +41,11 @@ func (r *Request) Closed(d destination.Destination, intent []string) (other stri
 		return "", false
 	}
 	w := acts(intent)
+	if r.open(d.Kind, w) {
+		return "", false
+	}
 	for i, t := range r.tokens {
-		if t.kind != mention || is(t, d) {
+		if t.kind != mention || is(t, d) || justReading(w) && t.verb >= 0 && giving[r.verbs[t.verb].acts[0]] {
 			continue
 		}
 		for _, own := range t.dest {
@@ -70,15 +73,15 @@ func (r *Request) places(d destination.Destination, yield func(i int) bool) {
 		if utf8.RuneCountInString(text) < 2 || functionWords[strings.ToLower(text)] {
 			continue
 		}
-		go_ := true
+		onward := true
 		r.occurrences(text, func(a, _ int) bool {
 			if !seen[a] {
 				seen[a] = true
-				go_ = yield(a)
+				onward = yield(a)
 			}
-			return go_
+			return onward
 		})
-		if !go_ {
+		if !onward {
 			return
 		}
 	}
@@ -113,10 +116,10 @@ func (r *Request) vouches(i int, d destination.Destination, w [][]string) bool {
 	if t.verb >= 0 && r.asks(t.verb, w) && (r.target(i, d.Kind) || r.verbs[t.verb].back && t.role == source) {
 		return true
 	}
-	if d.Kind == destination.URL && t.verb >= 0 && r.verbs[t.verb].stance == asked && !r.verbs[t.verb].doubted && justReading(w) {
+	if d.Kind == destination.URL && t.verb >= 0 && r.verbs[t.verb].stance == asked && verbs[r.verbs[t.verb].low] && !r.verbs[t.verb].doubted && justReading(w) {
 		return true // who points at a page asks for it to be read
 	}
-	return r.statement(i, d.Kind, w) || t.role == source && r.answered(i, d.Kind, w) || r.composed(i, d.Kind, w)
+	return r.statement(i, d.Kind, w) || t.role == source && r.answered(i, d.Kind, w) || r.composed(i, d.Kind, w) || r.referred(i, d.Kind, w)
 }
 
 var (
@@ -199,9 +202,9 @@ func (r *Request) loosely(i int, k destination.Kind) bool {
 		if r.has(t.verb, k, toward) || t.nested && t.prep != "at" {
 			return false
 		}
-		return t.prep == "with" || t.prep == "for" || t.prep == "at" || t.prep == "an" || t.prep == "für"
+		return t.prep == "with" || t.prep == "for" || t.prep == "at" || t.prep == "für"
 	case destination.Account:
-		return !r.has(t.verb, k, toward) && (t.prep == "for" || t.prep == "on" || t.prep == "at" || t.prep == "an" || t.prep == "auf")
+		return !r.has(t.verb, k, toward) && (t.prep == "for" || t.prep == "on" || t.prep == "at" || t.prep == "auf")
 	}
 	return t.prep != "as" && t.prep != "than" && t.prep != "before" && t.prep != "after" && t.prep != "during" && t.prep != "per" &&
 		!(t.nested && (t.prep == "with" || t.prep == "for"))

@@ -55,7 +55,7 @@ var (
 	answering = set(`reply repli answer respond refund return reimburs repay reimburse`)
 	reading   = set(`read open visit fetch get download retrieve load browse navigate scrape crawl check find look summariz summarise summarize extract pull clone import analyze analyse view see watch review search translat translate explain describ describe go list show tell access compar compare inspect install copy`)
 	composing = set(`draft write compose prepare`)
-	using     = set(`use go log sign navigate proceed try remember start begin continue`)
+	using     = set(`use go log sign navigate proceed try start begin continue`)
 	stopping  = set(`stop avoid refrain quit cease`)
 
 	fillers = set(`also just now first firstly next finally then afterwards afterward quickly again maybe perhaps simply only hey hi
@@ -75,8 +75,8 @@ var (
 	deferring  = set(`later myself tomorrow soon eventually someday ourselves planning plan thinking`)
 
 	towardsPreps = set(`to cc bcc into onto towards toward`)
-	loosePreps   = set(`at in on with for via using through over under inside within near after before during as per an auf für für`)
-	sourcePreps  = set(`from by of about regarding concerning re off mentioning containing behind against than like including around between among
+	loosePreps   = set(`at in on with for via using through over under inside within near after before during as per auf für für`)
+	sourcePreps  = set(`from by of about regarding concerning re mentioning containing behind against than like including around between among
 		belonging referring relating starting ending pointing coming von über`)
 	notTargets = set(`according due thanks similar related next prior subject compared referring belonging addressed attached linked equal close response relative owing regards reference`)
 	excluding  = set(`except excluding without besides minus not never neither nor nicht kein keine ohne außer`)
