@@ -65,7 +65,7 @@ func TestIntentOf(t *testing.T) {
 		"post_webpage":          {[]string{"post", "publish"}, []string{"visit", "read"}},
 		"deleteFile":            {[]string{"delete", "remove", "file"}, []string{"send"}},
 		"invite_user_to_slack":  {[]string{"invite", "slack"}, []string{"post", "user", "send"}},
-		"update_password":       {[]string{"password"}, []string{"update", "change"}},
+		"update_password":       {[]string{"password", "change password", "reset password"}, []string{"update", "change"}},
 		"x":                     {nil, []string{"x"}},
 	} {
 		got := intentOf(name)

@@ -61,14 +61,23 @@ var acts = []act{
 var generic = setOf(`create add update get set make put new do manage change edit list user data item info information to
 	from in of by with for and or id name all my your the api tool mcp server send`)
 
+// changing are words for a change; which act it is, only the thing that is changed tells: "change my password".
+var changing = strings.Fields(`update change edit modify set reset rotate replace adjust`)
+
 // intentOf returns the words that ask for what a tool does, from its name.
 func intentOf(name string) []string {
 	verbs := toolWords(name)
 	reader := saysReads(verbs)
+	changes := setOf(strings.Join(changing, " ")).any(verbs)
 	var out []string
 	for _, v := range verbs {
 		if len(v) > 2 && !isNumber(v) && !generic[v] {
 			out = append(out, v)
+			for _, c := range changing {
+				if changes && c != v {
+					out = append(out, c+" "+v)
+				}
+			}
 		}
 	}
 	for _, a := range acts {
