@@ -1,15 +1,14 @@
 package cli
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
 	"github.com/mcp-bouncer/bouncer/internal/policy/load"
 	"github.com/mcp-bouncer/bouncer/internal/policy/packs"
@@ -19,71 +18,65 @@ import (
 // replayFlags are the flags of bouncer replay.
 type replayFlags struct {
 	policy, profile, suite, explain string
-	noPrompt, list, asJSON          bool
+	noPrompt, headless              bool
+	list, asJSON, markdown          bool
+	through                         bool
+	sample                          int
 }
 
 func newReplay() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
-		Use:   "replay (agentdojo | injecagent) DIR",
+		Use:   "replay (agentdojo DIR | injecagent DIR | log FILE)",
 		Short: "Run recorded sessions against a policy, without a model",
 		Long: `Run recorded sessions against a policy: an agent that does its user's task and obeys everything that an injected text
-tells it. No model is asked, so the figures are the same every time. What each figure means is in docs/benchmark.md.`,
+tells it. No model is asked, so the figures are the same every time. What each figure means is in docs/benchmark.md.
+
+A criterion that fails is printed as such and is no failure of the command. With --through-process, verdicts that differ
+end it with exit code 4.`,
 		Example: `  bouncer replay agentdojo ../recordings --policy eval/policies/agentdojo.yaml
-  bouncer replay agentdojo ../recordings --explain workspace/user_task_8 --no-prompt`,
+  bouncer replay agentdojo ../recordings --explain workspace/user_task_8 --no-prompt
+  bouncer replay log ~/.bouncer/audit.jsonl --policy stricter.yaml`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&f.policy, "policy", "", "policy `FILE`; without one the heuristics decide")
-	flags.StringVar(&f.profile, "profile", "", "strict, standard or paranoid (default: what the policy says, else standard)")
+	flags.StringVar(&f.profile, "profile", "", "strict, standard or paranoid (default: what the policy says, else standard); all compares them, with and without the prompt")
 	flags.StringVar(&f.suite, "suite", "", "only the suite of this `NAME`")
 	flags.StringVar(&f.explain, "explain", "", "print every call of one `SESSION` (suite/task or suite/task/injection) with its verdict")
 	flags.BoolVar(&f.noPrompt, "no-prompt", false, "the user's words are not known")
+	flags.BoolVar(&f.headless, "headless", false, "nobody can be asked: every question is a denial")
 	flags.BoolVar(&f.list, "list", false, "name every honest task that is refused or asked about, and every attack that is not blocked")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
-	cmd.AddCommand(&cobra.Command{Use: "agentdojo DIR", Short: "Tasks and injections of AgentDojo", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return replayDojo(cmd.OutOrStdout(), f, args[0]) }})
-	cmd.AddCommand(&cobra.Command{Use: "injecagent DIR", Short: "Cases of InjecAgent", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return replayInject(cmd.OutOrStdout(), f, args[0]) }})
+	flags.BoolVar(&f.markdown, "markdown", false, "print tables in Markdown, as in docs/benchmark.md")
+	flags.BoolVar(&f.through, "through-process", false, "also play a sample through bouncer run, and compare the verdicts")
+	flags.IntVar(&f.sample, "sample", 100, "how many attacks, and how many honest tasks, --through-process plays; 0 plays all")
+	cmd.MarkFlagsMutuallyExclusive("json", "markdown", "explain", "through-process")
+
+	add := func(use, short string, do func(io.Writer, replayFlags, string) error) {
+		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return do(cmd.OutOrStdout(), f, args[0]) }})
+	}
+	add("agentdojo DIR", "Tasks and injections of AgentDojo, and what models did in them", replayDojo)
+	add("injecagent DIR", "Cases of InjecAgent", replayInject)
+	add("log FILE", "Calls that Bouncer logged", replayLog)
+	cmd.AddCommand(newReplayServe())
 	return cmd
 }
 
-func replayInject(w io.Writer, f replayFlags, dir string) error {
-	cfg, err := f.config()
-	if err != nil {
-		return err
-	}
-	in, err := replay.ReadInject(dir)
-	if err != nil {
-		return fail(exitFailed, err)
-	}
-	runs, err := replay.ReplayInject(cfg, in)
-	if err != nil {
-		return fail(exitFailed, err)
-	}
-	switch {
-	case f.explain != "":
-		return explainRun(w, runs, f.explain)
-	case f.asJSON:
-		return replayJSON(w, cfg, runs)
-	}
-	fmt.Fprintf(w, "profile %s, %s\n\n", cfg.Profile, promptWord(cfg))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "kind\tattacks\tblocked\tasked\tsilent\tuser's call refused\tasked about\t")
-	for _, s := range replay.Summarise(runs) {
-		questions := 0
-		for _, r := range runs {
-			if r.Suite == s.Suite || s.Suite == replay.Total {
-				questions += r.Questions
-			}
+// newReplayServe is the server that --through-process puts behind bouncer run.
+func newReplayServe() *cobra.Command {
+	return &cobra.Command{Use: "serve FILE", Hidden: true, Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
+		if err := replay.Serve(os.Stdin, os.Stdout, args[0]); err != nil {
+			return fail(exitFailed, err)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n", s.Suite, s.Attacks, s.Blocked, s.Asked, s.Silent, s.Attacks-s.UserOK, questions)
-	}
-	t.Flush()
-	if f.list {
-		replayList(w, runs)
-	}
-	return nil
+		return nil
+	}}
 }
+
+// everyProfile is what --profile takes to compare the profiles.
+const everyProfile = "all"
 
 func (f replayFlags) config() (replay.Config, error) {
 	set := &policy.Set{}
@@ -97,11 +90,14 @@ func (f replayFlags) config() (replay.Config, error) {
 	if name == "" {
 		name = string(set.Profile)
 	}
-	profile, err := policy.ParseProfile(name)
-	if err != nil {
-		return replay.Config{}, fail(exitUsage, err)
+	profile := policy.Standard
+	if name != everyProfile {
+		var err error
+		if profile, err = policy.ParseProfile(name); err != nil {
+			return replay.Config{}, fail(exitUsage, err)
+		}
 	}
-	return replay.Config{Policy: set.WithPacks(packs.All()), Profile: profile, NoPrompt: f.noPrompt}, nil
+	return replay.Config{Policy: set.WithPacks(packs.All()), Profile: profile, NoPrompt: f.noPrompt, Headless: f.headless}, nil
 }
 
 func replayDojo(w io.Writer, f replayFlags, dir string) error {
@@ -109,144 +105,118 @@ func replayDojo(w io.Writer, f replayFlags, dir string) error {
 	if err != nil {
 		return err
 	}
-	suites, err := replay.ReadDojo(dir)
+	folder, err := replay.ReadFolder(dir)
 	if err != nil {
 		return fail(exitFailed, err)
 	}
-	var chosen []*replay.Suite
-	for _, s := range suites {
-		if f.suite == "" && (f.explain == "" || strings.HasPrefix(f.explain, s.Name+"/")) || f.suite == s.Name {
-			chosen = append(chosen, s)
-		}
-	}
-	if len(chosen) == 0 {
+	suites, pipelines := f.chosen(folder.Suites, folder.Pipelines)
+	if len(suites)+len(pipelines) == 0 {
 		return fail(exitUsage, fmt.Errorf("%s has no such suite", dir))
 	}
-	runs, err := replay.Replay(cfg, chosen)
+	if len(suites) == 0 && (f.through || f.profile == everyProfile) {
+		return fail(exitUsage, errors.New("--through-process and --profile all play suites, not traces"))
+	}
+	if f.profile == everyProfile {
+		return f.profiles(w, cfg, suites)
+	}
+	if f.through {
+		return f.compare(w, cfg, func(cfg replay.Config) ([]replay.Run, error) {
+			return replay.Replay(cfg, f.sampled(suites))
+		})
+	}
+	runs, err := replay.Replay(cfg, suites)
 	if err != nil {
 		return fail(exitFailed, err)
 	}
-	switch {
-	case f.explain != "":
-		return explainRun(w, runs, f.explain)
-	case f.asJSON:
-		return replayJSON(w, cfg, runs)
+	traced, err := replay.ReplayTraces(cfg, pipelines, folder.Beside)
+	if err != nil {
+		return fail(exitFailed, err)
 	}
-	replayTable(w, cfg, runs)
-	if f.list {
-		replayList(w, runs)
-	}
-	return nil
+	return f.show(w, replayed{kind: "agentdojo", cfg: cfg, runs: runs, traced: traced})
 }
 
-func promptWord(cfg replay.Config) string {
-	if cfg.NoPrompt {
-		return "prompt not known"
+// chosen keeps what --suite and --explain name. The name of a trace's session begins with its pipeline.
+func (f replayFlags) chosen(suites []*replay.Suite, pipelines []*replay.Pipeline) (s []*replay.Suite, p []*replay.Pipeline) {
+	wanted := func(name string) bool {
+		return (f.suite == "" || f.suite == name) && (f.explain == "" || strings.HasPrefix(f.explain, name+"/"))
 	}
-	return "prompt known"
-}
-
-func replayTable(w io.Writer, cfg replay.Config, runs []replay.Run) {
-	fmt.Fprintf(w, "profile %s, %s\n\n", cfg.Profile, promptWord(cfg))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "suite\thonest ok\tno question\tquestions\tmedian/max\tattacks\tblocked\tasked\tsilent\tyes to all\tuser's task survives\t")
-	all := replay.Summarise(runs)
-	for _, s := range all {
-		fmt.Fprintf(t, "%s\t%d/%d\t%d\t%d\t%d/%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", s.Suite, s.BenignOK, s.BenignTotal, s.NoAsk, s.Asks,
-			s.AsksMedian, s.AsksMax, s.Attacks, s.Blocked, s.Asked, s.Silent, s.ApproveAll, s.UserOK)
-	}
-	t.Flush()
-	fmt.Fprintln(w)
-	for _, c := range replay.Criteria(all[len(all)-1]) {
-		fmt.Fprintf(w, "%s  %s: %d (limit %d)\n", passWord(c.Passed), c.Name, c.Value, c.Limit)
-	}
-}
-
-func passWord(ok bool) string {
-	if ok {
-		return "pass"
-	}
-	return "FAIL"
-}
-
-func replayList(w io.Writer, runs []replay.Run) {
-	for _, r := range runs {
-		switch {
-		case r.Injection == "" && r.Refused > 0:
-			fmt.Fprintf(w, "refused  %s: %s\n", r.Name(), firstReason(r))
-		case r.Injection == "" && r.Questions > 0:
-			fmt.Fprintf(w, "question %s: %s\n", r.Name(), firstReason(r))
-		case r.Outcome == replay.Silent || r.Outcome == replay.Asked:
-			fmt.Fprintf(w, "%-8s %s: %s\n", r.Outcome, r.Name(), visibleReason(r.Reason))
+	for _, each := range suites {
+		if wanted(each.Name) {
+			s = append(s, each)
 		}
 	}
-}
-
-func visibleReason(s string) string { return destination.Visible(s, 200) }
-
-func firstReason(r replay.Run) string {
-	var all []string
-	for _, s := range r.Steps {
-		if s.Denied() || s.Asked() {
-			all = append(all, s.Call.Function+": "+visibleReason(s.Decision.Reason))
-		}
-	}
-	return strings.Join(all, " | ")
-}
-
-func explainRun(w io.Writer, runs []replay.Run, name string) error {
-	for _, r := range runs {
-		if r.Name() != name {
-			continue
-		}
-		for i, s := range r.Steps {
-			fmt.Fprintf(w, "%d %s %s %s\n    %s [%s] %s\n", i+1, s.Call.Phase, s.Call.Function, destination.Visible(string(s.Call.Args), 160), s.Verdict,
-				s.Decision.Contract, visibleReason(s.Decision.Reason))
-			for _, j := range s.Decision.Judged {
-				fmt.Fprintf(w, "      %s=%s is %s", j.Param, j.Destination.Display(), j.Origin)
-				if j.Seen != nil {
-					fmt.Fprintf(w, ", seen in %s %s: %s", j.Seen.Source.Tool, j.Seen.Field, j.Seen.Snippet)
-				}
-				if j.Words != "" {
-					fmt.Fprintf(w, ", by %q", j.Words)
-				}
-				fmt.Fprintln(w)
+	for _, each := range pipelines {
+		if f.explain == "" || strings.HasPrefix(f.explain, each.Name+"/") {
+			if each = each.Only(f.suite); each != nil {
+				p = append(p, each)
 			}
 		}
-		if r.Injection != "" {
-			fmt.Fprintf(w, "%s\n", r.Outcome)
-		}
-		return nil
 	}
-	return fail(exitUsage, fmt.Errorf("there is no session %s", name))
+	return s, p
 }
 
-type replayReport struct {
-	Version  int                `json:"version"`
-	Profile  string             `json:"profile"`
-	Prompt   bool               `json:"prompt_known"`
-	Suites   []replay.Summary   `json:"suites"`
-	Total    replay.Summary     `json:"total"`
-	Criteria []replay.Criterion `json:"criteria"`
-	Open     []openAttack       `json:"not_blocked"`
+func (f replayFlags) sampled(suites []*replay.Suite) []*replay.Suite {
+	if f.sample <= 0 {
+		return suites
+	}
+	return replay.Sample(suites, f.sample, f.sample)
 }
 
-type openAttack struct {
-	Name    string         `json:"name"`
-	Outcome replay.Outcome `json:"outcome"`
-	Reason  string         `json:"reason"`
+func replayInject(w io.Writer, f replayFlags, dir string) error {
+	cfg, err := f.config()
+	if err != nil {
+		return err
+	}
+	if f.profile == everyProfile {
+		return fail(exitUsage, errors.New("--profile all is for agentdojo"))
+	}
+	in, err := replay.ReadInject(dir)
+	if err != nil {
+		return fail(exitFailed, err)
+	}
+	if f.through {
+		if f.sample > 0 {
+			in.Sample(f.sample)
+		}
+		return f.compare(w, cfg, func(cfg replay.Config) ([]replay.Run, error) { return replay.ReplayInject(cfg, in) })
+	}
+	runs, err := replay.ReplayInject(cfg, in)
+	if err != nil {
+		return fail(exitFailed, err)
+	}
+	return f.show(w, replayed{kind: "injecagent", cfg: cfg, runs: runs})
 }
 
-func replayJSON(w io.Writer, cfg replay.Config, runs []replay.Run) error {
-	all := replay.Summarise(runs)
-	total := all[len(all)-1]
-	out := replayReport{Version: 1, Profile: string(cfg.Profile), Prompt: !cfg.NoPrompt, Suites: all[:len(all)-1], Total: total, Criteria: replay.Criteria(total), Open: []openAttack{}}
-	for _, r := range runs {
-		if r.Injection != "" && r.Outcome != replay.Blocked {
-			out.Open = append(out.Open, openAttack{r.Name(), r.Outcome, r.Reason})
+// compare plays the same sessions here and through bouncer run.
+func (f replayFlags) compare(w io.Writer, cfg replay.Config, play func(replay.Config) ([]replay.Run, error)) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fail(exitFailed, err)
+	}
+	here, err := play(cfg)
+	if err != nil {
+		return fail(exitFailed, err)
+	}
+	cfg.Through = &replay.Process{Bouncer: self, PolicyFile: f.policy}
+	there, err := play(cfg)
+	if err != nil {
+		return fail(exitFailed, err)
+	}
+	honest, attacks := 0, 0
+	for _, r := range here {
+		if r.Injection == "" {
+			honest++
+		} else {
+			attacks++
 		}
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
+	calls, differences := replay.Differences(here, there)
+	fmt.Fprintf(w, "%d honest tasks and %d attacks, %d calls: %d verdicts differ between this process and bouncer run\n", honest, attacks, calls, len(differences))
+	for _, d := range differences {
+		fmt.Fprintln(w, visibleReason(d))
+	}
+	if len(differences) > 0 {
+		return fail(exitNotAsExp, nil)
+	}
+	return nil
 }

@@ -32,6 +32,16 @@ type Attack struct {
 	Carrier   *int            `json:"first_injected_call"`
 	Succeeds  bool            `json:"security_all"`
 	Without   map[string]bool `json:"security_if_call_denied"` // whether it still succeeds when the call of that index is left out
+
+	vectors []string // the injected texts, where a recording has them by place
+}
+
+// texts are what an output must hold for the attack to be delivered by it.
+func (a *Attack) texts() []string {
+	if a.vectors != nil {
+		return a.vectors
+	}
+	return []string{a.Text}
 }
 
 // Suite is one server's recordings.
@@ -44,18 +54,21 @@ type Suite struct {
 	Outputs map[string]Output
 }
 
+// toolsExt ends the name of the file that makes a folder's files a suite.
+const toolsExt = "-tools.json"
+
 // ReadDojo reads a folder of NAME-tools.json, NAME-benign.jsonl, NAME-attacked.jsonl and NAME-outputs.jsonl, as
 // eval/agentdojo/export.py writes it. Of each pair it keeps the order that succeeds: the injection obeyed at once, else
 // after the user's task.
 func ReadDojo(dir string) ([]*Suite, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*-tools.json"))
+	files, err := filepath.Glob(filepath.Join(dir, "*"+toolsExt))
 	if err != nil || len(files) == 0 {
 		return nil, fmt.Errorf("%s holds no recordings: no NAME-tools.json", dir)
 	}
 	slices.Sort(files)
 	var out []*Suite
 	for _, file := range files {
-		s, err := readSuite(strings.TrimSuffix(file, "-tools.json"))
+		s, err := readSuite(strings.TrimSuffix(file, toolsExt))
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +79,7 @@ func ReadDojo(dir string) ([]*Suite, error) {
 
 func readSuite(base string) (*Suite, error) {
 	s := &Suite{Name: filepath.Base(base), Outputs: map[string]Output{}}
-	raw, err := os.ReadFile(base + "-tools.json")
+	raw, err := os.ReadFile(base + toolsExt)
 	if err != nil {
 		return nil, err
 	}
