@@ -29,7 +29,7 @@ import (
 type runFlags struct {
 	config, upstreamName, name string
 	policy, profile, audit     string
-	noArgs                     bool
+	log                        logFlags
 	maxFrame                   int
 	askTimeout                 time.Duration
 	otlp                       string
@@ -55,7 +55,7 @@ what stands after -- is launched exactly as it stands. Without it, the entry's x
 	flags.StringVar(&f.policy, "policy", "", "policy `FILE` (default: policy.yaml in the Bouncer home, if it is there)")
 	flags.StringVar(&f.profile, "profile", "", "strict, standard or paranoid (default: what the policy says, else standard)")
 	flags.StringVar(&f.audit, "audit", "required", "required: a call that cannot be logged is denied; best-effort: it is not")
-	flags.BoolVar(&f.noArgs, "no-args", false, "leave the arguments of calls out of the log")
+	f.log.add(cmd)
 	flags.IntVar(&f.maxFrame, "max-frame", jsonrpc.DefaultLimit, "`BYTES` that one message may have")
 	flags.StringVar(&f.intent, "intent", "", "the user's own `WORDS`: what they ask for in this session, where no hook can tell")
 	flags.StringVar(&f.otlp, "otlp", "", "also send verdicts, without arguments, to the OpenTelemetry collector at this `URL` (headers: OTEL_EXPORTER_OTLP_HEADERS)")

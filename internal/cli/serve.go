@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-bouncer/bouncer/internal/judge"
 	"github.com/mcp-bouncer/bouncer/internal/mcpserver"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
+	"github.com/mcp-bouncer/bouncer/internal/policy/packs"
 )
 
 // serveFlags are the flags of bouncer serve.
@@ -39,7 +40,11 @@ asks here changes a policy, an approval, a pin or any file.`,
 
 func (f serveFlags) serve(ctx context.Context) error {
 	rules := func() (*policy.Set, policy.Profile, error) {
-		return runFlags{policy: f.policy, profile: f.profile}.rules()
+		set, profile, err := runFlags{policy: f.policy, profile: f.profile}.rules()
+		if err != nil {
+			return nil, "", err
+		}
+		return set.WithPacks(packs.All()), profile, nil // they are listed too: packs that are read later are not there yet
 	}
 	if _, _, err := rules(); err != nil { // as with run: nothing starts on a policy that is broken
 		return err

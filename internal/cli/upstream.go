@@ -22,6 +22,9 @@ func (f runFlags) server(dash int, args []string) (policy.Server, upstream.Spec,
 	none := func(format string, a ...any) (policy.Server, upstream.Spec, error) {
 		return policy.Server{}, upstream.Spec{}, fail(exitUsage, fmt.Errorf(format, a...), "bouncer run --help has examples")
 	}
+	if _, err := f.log.options(); err != nil {
+		return none("%w", err)
+	}
 	switch {
 	case f.audit != "required" && f.audit != "best-effort":
 		return none("--audit is required or best-effort, not %q", f.audit)
@@ -94,7 +97,11 @@ func loadPolicy(path string) (*policy.Set, error) {
 
 // openLog opens the audit log. Without it nothing is started, unless the user does without.
 func (f runFlags) openLog(path string) (sessionLog, error) {
-	log, err := audit.Open(path, audit.Options{NoArgs: f.noArgs})
+	options, err := f.log.options()
+	if err != nil {
+		return nil, err
+	}
+	log, err := audit.Open(path, options)
 	if err == nil {
 		return log, nil
 	}

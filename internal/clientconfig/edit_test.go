@@ -117,6 +117,8 @@ func TestStates(t *testing.T) {
 		{"from the stash", `{"command": "bouncer", "args": ["run", "--config", "c", "--upstream-name", "a"], ` + stash + `}`, Already, "by another bouncer"},
 		{"cannot start", `{"command": "/opt/bouncer dir/bouncer", "args": ["run", "--name", "a"]}`, Already, "cannot start"},
 		{"looser policy", `{"command": "/opt/bouncer dir/bouncer", "args": ["run", "--policy=p.yaml", "--name", "a", "--", "x"]}`, Already, "with --policy=p.yaml"},
+		{"a switch", `{"command": "/opt/bouncer dir/bouncer", "args": ["run", "--name", "a", "--no-args", "--", "x"]}`, Already, "with --no-args"},
+		{"a switch hides no flag", `{"command": "/opt/bouncer dir/bouncer", "args": ["run", "--no-args", "--intent", "--name", "--policy", "p.yaml", "--name", "a", "--", "x"]}`, Already, "with --no-args --intent --name --policy p.yaml"},
 		{"moved", `{"command": "C:\\old\\Bouncer.exe", "args": ["run", "--", "x"]}`, Already, "by another bouncer"},
 		{"twice", `{"command": "/a/bouncer", "args": ["run", "--", "/b/bouncer", "run", "--", "x"]}`, Already, "wrapped twice"},
 		{"the project's own bouncer", `{"command": "./tools/bouncer", "args": ["run", "--", "x"]}`, Skipped, "inside the project"},

@@ -85,9 +85,9 @@ func flagsOf(s shape) []string {
 	}
 	var out []string
 	for i := 0; i < len(own); i++ {
-		name, _, joined := strings.Cut(own[i], "=")
+		name, _, _ := strings.Cut(own[i], "=")
 		from := i
-		if !joined {
+		if TakesValue(own[i]) {
 			i++
 		}
 		if name != "--config" && name != "--upstream-name" && name != "--name" {
@@ -158,8 +158,14 @@ func readShape(v hujson.Value) (s shape, reason string) {
 	return s, ""
 }
 
-// dashOf returns the index of the -- that ends the flags of bouncer run, each of which takes a value; a server can be
-// called --, so the first one is not always it. -1: there is none, or these are no such flags.
+// TakesValue reports whether the argument after a flag of bouncer run is its value. Taking a switch for a flag with a value
+// would hide the flag that follows it, and the -- too.
+func TakesValue(flag string) bool {
+	return !strings.Contains(flag, "=") && flag != "--no-args" && flag != "--help"
+}
+
+// dashOf returns the index of the -- that ends the flags of bouncer run; a server can be called --, so the first one is not
+// always it. -1: there is none, or these are no such flags.
 func dashOf(args []string) int {
 	if len(args) == 0 || args[0] != "run" {
 		return -1
@@ -170,7 +176,7 @@ func dashOf(args []string) int {
 			return i
 		case !strings.HasPrefix(args[i], "--"):
 			return -1
-		case !strings.Contains(args[i], "="):
+		case TakesValue(args[i]):
 			i++
 		}
 	}
