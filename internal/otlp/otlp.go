@@ -129,7 +129,13 @@ func (e *Exporter) Close() {
 	}
 	e.stopReading()
 	e.stopSending()
-	<-over // both goroutines look at their contexts wherever they wait
+	// Both goroutines look at their contexts wherever they wait, but not while the system opens or reads a file: one that
+	// hangs there (a dead network drive, a pipe in the log's place) must not keep the session from ending.
+	deadline.Reset(e.opts.Grace)
+	select {
+	case <-over:
+	case <-deadline.C:
+	}
 	e.client.CloseIdleConnections()
 	if missing := e.written.Load() - e.sent.Load(); missing > 0 {
 		e.opts.Problem("otlp: %d of %d verdicts were not exported to %s; they are in the log", missing, e.written.Load(), e.opts.Endpoint.Host)

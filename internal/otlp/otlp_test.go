@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -97,7 +98,9 @@ func (s *session) end(t *testing.T) []string {
 		t.Error(err)
 	}
 	s.e.Close()
-	return s.said
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.said)
 }
 
 func entry(session, tool string) audit.Entry {
