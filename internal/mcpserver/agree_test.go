@@ -81,6 +81,7 @@ type play struct {
 	written   []string
 	attempts  map[string]int
 	vouched   map[string]bool
+	echoed    []string // what answers to calls of the agent's were, each with the call's own arguments in front
 }
 
 type playServer struct {
@@ -300,6 +301,7 @@ func (p *play) step(t *testing.T, i int, got casefile.StepReport) string {
 		for _, key := range []string{"text", "content", "structured", "error", "_meta"} {
 			p.write(returns[key])
 		}
+		p.echoed = append(p.echoed, p.calls[i]+"\x00"+p.here(string(mustJSON(returns))))
 	}
 	return why
 }
@@ -337,9 +339,22 @@ func (p *play) compare(t *testing.T, s *playServer, tool, args string, got casef
 	want := Verdict{Verdict: line.Verdict, Contract: line.Contract, Origin: line.Origin, Reason: line.Reason, Evidence: evidenceIn(logged)}
 	v.Rule, v.Assumptions = RuleSource{}, nil
 	if d := cmp.Diff(p.comparable(want), p.comparable(v)); d != "" {
+		if want.Verdict == "ask" && v.Verdict == "deny" && p.rests(want.Evidence) {
+			return "it rests on an echo: an answer repeated what the agent had sent, and the check, which cannot know that, is the stricter"
+		}
 		t.Errorf("%s: the proxy and the check disagree about %s:\n%s", got.At, tool, d)
 	}
 	return ""
+}
+
+// rests reports whether a destination stands in an answer to a call that had it as an argument.
+func (p *play) rests(evidence []Evidence) bool {
+	return slices.ContainsFunc(evidence, func(e Evidence) bool {
+		return e.Destination != "" && slices.ContainsFunc(p.echoed, func(both string) bool {
+			sent, answered, _ := strings.Cut(both, "\x00")
+			return strings.Contains(sent, e.Destination) && strings.Contains(answered, e.Destination)
+		})
+	})
 }
 
 // caseDir is the scratch directory of a run, which is gone by now.

@@ -24,8 +24,39 @@ type Rule struct {
 	ArgValues           map[string][]string `json:"arg_values,omitempty"`
 	MaxCalls            *int                `json:"max_calls,omitempty" jsonschema:"calls that a session may attempt"`
 	Content             []string            `json:"content,omitempty" jsonschema:"arguments that were looked at and are no destinations"`
+	Sinks               []SinkView          `json:"sinks,omitempty" jsonschema:"what is special about some destinations"`
+	Intent              []string            `json:"intent,omitempty" jsonschema:"words of the user's that ask for this act"`
+	Consequence         *ConsequenceView    `json:"consequence,omitempty" jsonschema:"the tool changes things without a destination"`
+	Fetch               bool                `json:"fetch,omitempty" jsonschema:"it sends nothing but the destination itself"`
+	Verbatim            string              `json:"verbatim,omitempty" jsonschema:"what becomes of a fetch whose URL stands verbatim in untrusted text"`
+	OnTainted           string              `json:"on_tainted,omitempty" jsonschema:"in place of the profile's verdict about an untrusted destination"`
+	OnUnproven          string              `json:"on_unproven,omitempty" jsonschema:"and about an unproven one"`
+	Deny                []string            `json:"deny,omitempty" jsonschema:"destinations that are refused before any trust"`
+	RequireApproval     bool                `json:"require_approval,omitempty" jsonschema:"a person is asked about every call"`
+	Extends             bool                `json:"extends,omitempty" jsonschema:"it adds to the rule that it stands over, and does not replace it"`
+	Results             []ResultView        `json:"results,omitempty" jsonschema:"labelled fields of the tool's answer"`
 	Why                 string              `json:"why"`
 	Position            string              `json:"position,omitempty"`
+}
+
+// SinkView is what a rule says of one destination.
+type SinkView struct {
+	Args     []string `json:"args" jsonschema:"several are parts of one destination"`
+	Kind     string   `json:"kind,omitempty"`
+	Optional bool     `json:"optional,omitempty" jsonschema:"a call without it sends nothing"`
+}
+
+// ConsequenceView says what a consequential tool may act on.
+type ConsequenceView struct {
+	Named []string `json:"named,omitempty" jsonschema:"arguments that the user must have named"`
+	Own   []string `json:"own,omitempty" jsonschema:"arguments that nobody else may dictate"`
+}
+
+// ResultView is a labelled field of an answer.
+type ResultView struct {
+	Path  string `json:"path"`
+	Label string `json:"label"`
+	Kind  string `json:"kind,omitempty"`
 }
 
 // PackView is a built-in pack, for reading.
@@ -38,9 +69,11 @@ type PackView struct {
 
 // UserView is the user's own policy, for reading.
 type UserView struct {
-	File    string      `json:"file,omitempty" jsonschema:"absent when there is no user policy"`
-	Tools   []Rule      `json:"tools" jsonschema:"rules for every server"`
-	Servers []ScopeView `json:"servers" jsonschema:"rules for one server; they stand before those for every server"`
+	File         string      `json:"file,omitempty" jsonschema:"absent when there is no user policy"`
+	CleanContext bool        `json:"clean_context,omitempty" jsonschema:"an unproven destination passes while nothing was read"`
+	FirstUse     bool        `json:"first_use,omitempty" jsonschema:"an unproven destination passes if the agent named it before any server did"`
+	Tools        []Rule      `json:"tools" jsonschema:"rules for every server"`
+	Servers      []ScopeView `json:"servers" jsonschema:"rules for one server; they stand before those for every server"`
 }
 
 // ScopeView is the user's rules for one server.
@@ -88,7 +121,7 @@ func packView(p policy.PackRules) PackView {
 }
 
 func userView(set *policy.Set) UserView {
-	out := UserView{File: visible(set.File), Tools: ruleViews(set.Tools), Servers: []ScopeView{}}
+	out := UserView{File: visible(set.File), CleanContext: set.CleanContext, FirstUse: set.FirstUse, Tools: ruleViews(set.Tools), Servers: []ScopeView{}}
 	for _, scope := range set.Scopes {
 		out.Servers = append(out.Servers, ScopeView{Server: name(scope.Server), Tools: ruleViews(scope.Tools)})
 	}
@@ -108,7 +141,17 @@ func ruleView(r policy.Rule) Rule {
 	source := sourceOf(r)
 	out := Rule{Tool: name(r.Tool), Exfiltrating: r.Exfiltrating, SinkParams: texts(r.SinkParams), TrustedDestinations: r.TrustedDestinations,
 		WriteParams: texts(r.WriteParams), AllowedPathPrefixes: r.AllowedPathPrefixes, MaxCalls: r.MaxCalls, Content: texts(r.Content),
-		Why: source.Why, Position: source.Position}
+		Intent: r.Intent, Fetch: r.Fetch, Verbatim: string(r.Verbatim), OnTainted: string(r.OnTainted), OnUnproven: string(r.OnUnproven),
+		Deny: r.Deny, RequireApproval: r.RequireApproval, Extends: r.Extends, Why: source.Why, Position: source.Position}
+	for _, s := range r.Sinks {
+		out.Sinks = append(out.Sinks, SinkView{Args: texts(s.Args), Kind: string(s.Kind), Optional: s.Optional})
+	}
+	for _, f := range r.Results {
+		out.Results = append(out.Results, ResultView{Path: f.Path.String(), Label: string(f.Label), Kind: string(f.Kind)})
+	}
+	if c := r.Consequence; c != nil {
+		out.Consequence = &ConsequenceView{Named: texts(c.Named), Own: texts(c.Own)}
+	}
 	for _, p := range r.ArgPatterns {
 		if out.ArgPatterns == nil {
 			out.ArgPatterns = map[string]string{}

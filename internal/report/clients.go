@@ -63,7 +63,7 @@ func survey(target clientconfig.Target, bouncer string) Config {
 		switch e.State {
 		case clientconfig.Already:
 			s.Protection, s.Notes = Wrapped, wrappedNotes(e.Reason)
-			if slices.Contains(s.Notes, cannotStart) {
+			if slices.Contains(s.Notes, cannotStart) || slices.Contains(s.Notes, otherBinary) { // whatever that program is
 				s.Protection = Unclear
 			}
 			if e.Project == "" {
@@ -94,36 +94,56 @@ var inQuotes = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 // carry secrets.
 func withoutQuotes(reason string) string { return inQuotes.ReplaceAllString(reason, `"..."`) }
 
-const cannotStart = "it names no command, so it cannot start"
-
-var (
-	flagInReason = regexp.MustCompile(`(?:^|[ ;])(--[a-z][a-z-]*)(?:[ =]([A-Za-z0-9._/\\:-]+))?`)
-	telling      = []string{"--policy", "--profile", "--audit", "--max-frame", "--ask-timeout", "--no-args"}
+const (
+	cannotStart = "it names no command, so it cannot start"
+	otherBinary = "by another program called bouncer than this one"
 )
 
+var (
+	// wrappedReason is how clientconfig describes an entry that is wrapped. It is matched as a whole: in what an entry
+	// brings along anything can stand, words of this sentence among it.
+	wrappedReason = regexp.MustCompile(`(?s)^(?:(wrapped twice): ` + quotes + ` starts ` + quotes + `; remove one by hand)?(?:; )?` +
+		`(?:by another bouncer, (` + quotes + `); this one is ` + quotes + `)?(?:; )?(?:with (.*?))?(?:; )?(it names no command after -- and has no \S+, so it cannot start)?$`)
+	flagInReason = regexp.MustCompile(`(?:^| )(--[a-z][a-z-]*)(?:[ =]([A-Za-z0-9._/\\:][A-Za-z0-9._/\\:-]*))?`)
+	telling      = []string{"--policy", "--profile", "--audit", "--max-frame", "--ask-timeout", "--no-args",
+		"--log-max-size", "--log-max-age", "--log-keep", "--log-keep-for"}
+)
+
+const quotes = `"(?:[^"\\]|\\.)*"`
+
 // wrappedNotes says what weakens or changes a wrapped entry. Of flags that are not known to be harmless only the name is
-// taken over.
+// taken over. Where something stands there that is no flag with a plain value, that is said: a value could hide a flag
+// behind it.
 func wrappedNotes(reason string) (out []string) {
-	if strings.Contains(reason, "it names no command after --") {
+	m := wrappedReason.FindStringSubmatch(reason)
+	if m == nil {
+		return []string{"wrapped in a way that this version cannot tell"}
+	}
+	twice, other, flags, broken := m[1], m[2], m[3], m[4]
+	if broken != "" {
 		out = append(out, cannotStart)
 	}
-	if strings.Contains(reason, "wrapped twice") {
-		out = append(out, "wrapped twice")
+	if twice != "" {
+		out = append(out, twice)
 	}
-	if strings.Contains(reason, "by another bouncer") {
-		out = append(out, "by another program called bouncer than this one")
+	switch other {
+	case "":
+	case `"bouncer"`, `"bouncer.exe"`:
+		out = append(out, "by the program called bouncer that its client finds first")
+	default:
+		out = append(out, otherBinary)
 	}
-	_, flags, ok := strings.Cut(inQuotes.ReplaceAllString(reason, ""), "with --")
-	if !ok {
-		return out
-	}
-	flags, _, _ = strings.Cut("--"+flags, "; ")
-	for _, m := range flagInReason.FindAllStringSubmatch(flags, -1) {
-		note := "runs with " + m[1]
-		if m[2] != "" && slices.Contains(telling, m[1]) {
-			note += " " + m[2]
+	for _, f := range flagInReason.FindAllStringSubmatch(flags, -1) {
+		note := "runs with " + f[1]
+		if f[2] != "" && slices.Contains(telling, f[1]) {
+			note += " " + f[2]
 		}
-		out = append(out, note)
+		if !slices.Contains(out, note) {
+			out = append(out, note)
+		}
+	}
+	if strings.TrimSpace(flagInReason.ReplaceAllString(flags, "")) != "" {
+		out = append(out, "and with more than is repeated here: look at the entry")
 	}
 	return out
 }

@@ -44,10 +44,13 @@ func (r *Report) lead() []block {
 		return []block{{Para: period}, para(badge("bad", "no log"), own(" There is no log at "), foreign(r.in.Log),
 			own(": nothing was recorded, which does not mean that nothing happened."))}
 	}
-	protected, all, unknown := 0, 0, 0
+	protected, all, unread, others := 0, 0, 0, 0
 	for _, c := range r.in.Clients {
 		if c.Problem != "" {
-			unknown++
+			unread++
+		}
+		if len(c.Notes) > 0 {
+			others++
 		}
 		for _, s := range c.Servers {
 			all++
@@ -59,11 +62,14 @@ func (r *Report) lead() []block {
 	c := r.verdicts.total
 	list := []line{
 		append(chainBadge(r), own(" "), foreign(r.in.Log)),
-		append(protectedBadge(protected, all, unknown), own(" behind Bouncer: %d of %s in the configs of this machine", protected, plural(all, "server", "servers"))),
+		append(protectedBadge(protected, all, unread+others), protectedWords(protected, all)),
 		text(badge("deny", "deny"), own(" %d, ", c.Deny), badge("ask", "ask"), own(" %d, ", c.Ask), badge("allow", "allow"), own(" %d", c.Allow)),
 	}
-	if unknown > 0 {
-		list[1] = append(list[1], own("; %s could not be read", plural(unknown, "file", "files")))
+	if unread > 0 {
+		list[1] = append(list[1], own("; %s could not be read", plural(unread, "file", "files")))
+	}
+	if others > 0 {
+		list[1] = append(list[1], own("; %s more servers in a layout that is not wrapped", plural(others, "file holds", "files hold")))
 	}
 	if c.Other > 0 {
 		list = append(list, text(badge("bad", "odd"), own(" %s with a verdict that Bouncer does not give", plural(c.Other, "line", "lines"))))
@@ -71,7 +77,20 @@ func (r *Report) lead() []block {
 	if r.in.Policy.Problem != "" {
 		list = append(list, text(badge("bad", "policy"), own(" the policy cannot be loaded, so no server starts with it")))
 	}
+	if n := len(r.in.Policy.loosened()); n > 0 {
+		list = append(list, text(badge("warn", "loosened"), own(" %s destinations pass that nobody vouched for, without a question", plural(n, "setting of the policy lets", "settings of the policy let"))))
+	}
 	return []block{{Para: period}, {List: list}}
+}
+
+func protectedWords(protected, all int) span {
+	switch {
+	case all == 0:
+		return own(" stand in the configs of this machine, as far as Bouncer knows them")
+	case protected == 1:
+		return own(" 1 of %s in the configs of this machine stands behind Bouncer", plural(all, "server", "servers"))
+	}
+	return own(" %d of %s in the configs of this machine stand behind Bouncer", protected, plural(all, "server", "servers"))
 }
 
 func protectedBadge(protected, all, unknown int) line {
@@ -101,24 +120,35 @@ func (r *Report) protection() []block {
 		return []block{para(own("No config file of a client that Bouncer knows is on this machine. Servers that clients start from elsewhere are not listed here."))}
 	}
 	t := &table{Heads: []string{"Client and file", "Server", "State", "Notes"}}
+	var rest [][]line // what is protected comes last: a repository's config with hundreds of entries must not push a gap out
 	for _, c := range r.in.Clients {
 		file := text(own("%s ", c.Title), foreign(c.Path))
+		add := func(worst bool, cells ...line) {
+			row := append([]line{file}, cells...)
+			if worst {
+				t.Rows = append(t.Rows, row)
+			} else {
+				rest = append(rest, row)
+			}
+		}
 		if c.Problem != "" {
-			t.Rows = append(t.Rows, []line{file, text(own("(all)")), text(badge("bad", "unknown")), text(foreignTo(c.Problem, 300))})
+			add(true, text(own("(all)")), text(badge("bad", "unknown")), text(foreignTo(c.Problem, 300)))
+		}
+		if len(c.Notes) > 0 {
+			add(true, text(own("(others)")), text(badge("bad", "not protected")), notes(c.Notes))
 		}
 		for _, s := range c.Servers {
 			name := text(foreign(s.Name))
 			if s.Project != "" {
 				name = append(name, own(" in project "), foreign(s.Project))
 			}
-			t.Rows = append(t.Rows, []line{file, name, text(protectionBadge(s.Protection)), notes(s.Notes)})
+			add(s.Protection != Wrapped, name, text(protectionBadge(s.Protection)), notes(s.Notes))
 		}
-		if len(c.Servers) == 0 && c.Problem == "" {
-			t.Rows = append(t.Rows, []line{file, text(own("(none)")), nil, notes(c.Notes)})
-		} else if len(c.Notes) > 0 {
-			t.Rows = append(t.Rows, []line{file, text(own("(others)")), text(badge("bad", "not protected")), notes(c.Notes)})
+		if len(c.Servers) == 0 && c.Problem == "" && len(c.Notes) == 0 {
+			add(false, text(own("(none)")), nil, nil)
 		}
 	}
+	t.Rows = append(t.Rows, rest...)
 	return []block{{Table: cut(t, rulesMost)},
 		para(own("Remote servers have no command that Bouncer could stand in front of. Clients that Bouncer does not know, and the client's own tools, are not seen at all."))}
 }
@@ -131,8 +161,21 @@ func cut(t *table, most int) *table {
 	return t
 }
 
+func cutList(all []line, most int) []line {
+	if more := len(all) - most; more > 0 {
+		all = append(all[:most:most], text(own("... and %d more", more)))
+	}
+	return all
+}
+
+// notesMost is how many notes stand beside one server.
+const notesMost = 30
+
 func notes(all []string) (out line) {
 	for i, note := range all {
+		if i == notesMost {
+			return append(out, own("; and %d more: look at the entry", len(all)-i))
+		}
 		if i > 0 {
 			out = append(out, own("; "))
 		}
@@ -150,7 +193,7 @@ func protectionBadge(p Protection) span {
 	case Unwrapped:
 		return badge("bad", "not protected")
 	}
-	return badge("warn", "left alone, unclear")
+	return badge("warn", "unclear")
 }
 
 func (r *Report) policies() []block {
@@ -166,7 +209,8 @@ func (r *Report) policies() []block {
 		if profile == "" {
 			profile = "standard, since it names none"
 		}
-		out = append(out, para(own("The user's file is "), foreign(p.Path), own(" (profile: %s). An entry that runs with --policy or --profile has its own, named above.", profile)))
+		out = append(out, para(own("The user's file is "), foreign(p.Path), own(" (profile: %s). An entry that runs with ", profile),
+			command("--policy"), own(" or "), command("--profile"), own(" has its own, named above.")))
 	}
 	if rules := p.userRules(); len(rules) > 0 {
 		t := &table{Heads: []string{"Line", "Tool", "For", "What it says"}}
@@ -178,6 +222,9 @@ func (r *Report) policies() []block {
 			t.Rows = append(t.Rows, []line{number(s.rule.At.Line), text(foreign(s.rule.Tool)), about, joined(says(s.rule))})
 		}
 		out = append(out, block{Table: cut(t, rulesMost)})
+	}
+	if loose := p.loosened(); len(loose) > 0 {
+		out = append(out, para(badge("warn", "loosened"), own(" These let destinations pass that nobody vouched for, and nobody is asked:")), block{List: cutList(loose, rulesMost)})
 	}
 	if len(p.Packs) > 0 {
 		out = append(out, para(own("Curated packs, which decide where the user's file has no rule and the configured package is one of theirs:")),
@@ -286,7 +333,7 @@ func limits() []block {
 	return []block{
 		{List: []line{
 			text(own("Bouncer sees what goes through the servers that it wraps. An agent's shell, its built-in tools, remote servers and unwrapped ones leave no line here.")),
-			text(own("A call that was allowed may have carried anything: destinations are judged, not contents. Servers themselves are not vetted.")),
+			text(own("A call that was allowed may have carried anything: destinations are judged, and of contents at most the links, addresses and accounts in them. Servers themselves are not vetted.")),
 			text(own("The log says what its writer wrote. Code that runs as the same user can reach the log and its key.")),
 			text(own("Arguments of calls are left out. "), command("bouncer audit show ID"), own(" tells one call's whole story.")),
 			text(own("Secrets of known shapes are masked when a line is written; one of no known shape under a harmless name is not.")),

@@ -33,7 +33,7 @@ func (g *gathering) shown() (all []contractShown) {
 		}
 		all = append(all, s)
 	}
-	order := []string{gate.Guard, gate.Pinning, gate.Budget, gate.Constraint, gate.SinkGate}
+	order := []string{gate.Guard, gate.Pinning, gate.Budget, gate.Constraint, gate.SinkGate, gate.Intent, gate.Consequence, gate.Content, gate.Approval}
 	rank := func(name string) int {
 		if i := slices.Index(order, name); i >= 0 {
 			return i
