@@ -101,17 +101,20 @@ func TestPackageScript(t *testing.T) {
 		name, want, stamp, have string
 		script                  bool
 		bad                     string // "" for no error
+		program                 string
 	}{
-		{"as pinned", pinned, pinned + lock, one, true, ""},
-		{"other lock", pinned, pinned + `{}`, one, true, "another lock"},
-		{"lock cut short", pinned, pinned, one, true, "another lock"},
-		{"not installed", pinned, "", "", false, "not installed"},
-		{"not pinned", `{}`, `{}` + lock, one, true, "not in e2e/package.json"},
-		{"package gone", pinned, pinned + lock, "", false, filepath.Join("@a", "b", "package.json")},
-		{"script gone", pinned, pinned + lock, one, false, "index.js"},
-		{"two programs", pinned, pinned + lock, `{"bin":{"b":"x","c":"y"}}`, true, "2 programs"},
-		{"no program", pinned, pinned + lock, `{}`, true, "0 programs"},
-		{"package.json cut short", pinned, pinned + lock, `{"bin":`, true, "unexpected end"},
+		{"as pinned", pinned, pinned + lock, one, true, "", ""},
+		{"other lock", pinned, pinned + `{}`, one, true, "another lock", ""},
+		{"lock cut short", pinned, pinned, one, true, "another lock", ""},
+		{"not installed", pinned, "", "", false, "not installed", ""},
+		{"not pinned", `{}`, `{}` + lock, one, true, "not in e2e/package.json", ""},
+		{"package gone", pinned, pinned + lock, "", false, filepath.Join("@a", "b", "package.json"), ""},
+		{"script gone", pinned, pinned + lock, one, false, "index.js", ""},
+		{"two programs", pinned, pinned + lock, `{"bin":{"b":"x","c":"y"}}`, true, "2 programs", ""},
+		{"no program", pinned, pinned + lock, `{}`, true, "0 programs", ""},
+		{"package.json cut short", pinned, pinned + lock, `{"bin":`, true, "unexpected end", ""},
+		{"named, of two", pinned, pinned + lock, `{"bin":{"b":"dist/index.js","c":"y"}}`, true, "", "b"},
+		{"named, and none of them", pinned, pinned + lock, one, true, "no program d", "d"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -128,7 +131,7 @@ func TestPackageScript(t *testing.T) {
 			if tt.script {
 				write(t, filepath.Join(home, "dist", "index.js"), "")
 			}
-			got, err := packageScript(dir, "@a/b")
+			got, err := packageScript(dir, "@a/b", tt.program)
 			if tt.bad == "" {
 				if want := filepath.Join(home, "dist", "index.js"); got != want || err != nil {
 					t.Errorf("%q, %v; want %q", got, err, want)

@@ -85,16 +85,17 @@ func needNode(t testing.TB) string {
 func needPackage(t testing.TB, name string) []string {
 	t.Helper()
 	node := needNode(t)
-	script, err := packageScript(filepath.Join(repoRoot(), "e2e"), name)
+	script, err := packageScript(filepath.Join(repoRoot(), "e2e"), name, "")
 	if err != nil {
 		absent(t, currentMode(t).needNode, fmt.Errorf("%w (make e2e-deps installs it)", err))
 	}
 	return []string{node, script}
 }
 
-// packageScript finds the script of a package below dir. What was installed from another lock than the present one is an
-// error: a test that passes against yesterday's server says nothing.
-func packageScript(dir, name string) (string, error) {
+// packageScript finds the script of a package below dir: the one of the program of that name, or with "" of the only
+// program. What was installed from another lock than the present one is an error: a test that passes against yesterday's
+// server says nothing.
+func packageScript(dir, name, program string) (string, error) {
 	var want struct{ Dependencies map[string]string }
 	if err := readJSON(filepath.Join(dir, "package.json"), &want); err != nil {
 		return "", err
@@ -110,13 +111,17 @@ func packageScript(dir, name string) (string, error) {
 	if err := readJSON(filepath.Join(home, "package.json"), &have); err != nil {
 		return "", err
 	}
-	if len(have.Bin) != 1 {
+	script := have.Bin[program]
+	switch {
+	case program == "" && len(have.Bin) != 1:
 		return "", fmt.Errorf("%s has %d programs, want 1", name, len(have.Bin))
+	case program == "":
+		for _, script = range have.Bin {
+		}
+	case script == "":
+		return "", fmt.Errorf("%s has no program %s", name, program)
 	}
-	var path string
-	for _, script := range have.Bin {
-		path = filepath.Join(home, filepath.FromSlash(script))
-	}
+	path := filepath.Join(home, filepath.FromSlash(script))
 	if _, err := os.Stat(path); err != nil {
 		return "", err
 	}
