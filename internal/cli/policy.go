@@ -13,11 +13,11 @@ import (
 func newPolicy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check and test policies",
+		Short: "Check, show and test policies",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPolicyCheck(), newPolicyTest())
+	cmd.AddCommand(newPolicyCheck(), newPolicyShow(), newPolicyTest())
 	return cmd
 }
 

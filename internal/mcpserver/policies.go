@@ -131,13 +131,13 @@ func userView(set *policy.Set) UserView {
 func ruleViews(rules map[string]policy.Rule) []Rule {
 	out := []Rule{}
 	for _, tool := range slices.Sorted(maps.Keys(rules)) {
-		out = append(out, ruleView(rules[tool]))
+		out = append(out, View(rules[tool]))
 	}
 	return out
 }
 
-// ruleView shows a rule as it is written. Paths, patterns and values are the user's own text and stay whole.
-func ruleView(r policy.Rule) Rule {
+// View shows a rule as it is written. Paths, patterns and values are the user's own text and stay whole.
+func View(r policy.Rule) Rule {
 	source := sourceOf(r)
 	out := Rule{Tool: name(r.Tool), Exfiltrating: r.Exfiltrating, SinkParams: texts(r.SinkParams), TrustedDestinations: r.TrustedDestinations,
 		WriteParams: texts(r.WriteParams), AllowedPathPrefixes: r.AllowedPathPrefixes, MaxCalls: r.MaxCalls, Content: texts(r.Content),

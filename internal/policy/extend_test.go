@@ -63,6 +63,7 @@ func TestIntentOf(t *testing.T) {
 		"create_calendar_event": {[]string{"event", "calendar", "meeting", "invite"}, []string{"create", "add", "send"}},
 		"get_webpage":           {[]string{"read", "visit", "summarize"}, []string{"post", "send", "get_webpage"}},
 		"post_webpage":          {[]string{"post", "publish"}, []string{"visit", "read"}},
+		"delete_email":          {[]string{"delete", "trash"}, []string{"send", "reply", "forward"}},
 		"deleteFile":            {[]string{"delete", "remove", "file"}, []string{"send"}},
 		"invite_user_to_slack":  {[]string{"invite", "slack"}, []string{"post", "user", "send"}},
 		"update_password":       {[]string{"password", "change password", "reset password"}, []string{"update", "change"}},

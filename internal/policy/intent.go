@@ -38,7 +38,8 @@ var (
 // acts is what is known about acts. A tool may be of several kinds.
 var acts = []act{
 	{verbs: setOf(`send reply respond forward message notify dm email mail sms text compose draft contact`),
-		not: setOf(`money payment fund transaction ether crypto invitation`), asks: talking},
+		not: setOf(`money payment fund transaction ether crypto invitation delete remove trash archive mark move label modify update
+			cancel purge clear search list get`), asks: talking}, // behind these an email is a thing: delete_email sends none
 	{verbs: setOf(`send post write`), nouns: setOf(`channel chat room group thread`), asks: posting},
 	{verbs: setOf(`post publish tweet comment announce broadcast blog`), asks: posting},
 	{verbs: setOf(`pay transfer wire remit refund withdraw deposit payout donate`), asks: paying},

@@ -181,6 +181,12 @@ func TestWarnings(t *testing.T) {
 			`p.yaml:1:1: server "gmail" lists no tool "sendEmail", so this entry does nothing here (did you mean "send_email"?)`},
 		{"tools of other servers", "one_thing: {}\nquite_another: {}",
 			`p.yaml:1:1: server "gmail" lists no tool "one_thing", "quite_another": fine when the entries are for another server`},
+		{"what lets pass", "version: 1\nfirst_use: allow\nclean_context: allow\ntools:\n  send_email: {exfiltrating: true, sink_params: [to, cc], on_unproven: allow, on_tainted: allow, verbatim: allow}",
+			"p.yaml:1:1: clean_context: allow lets destinations that nobody vouched for pass unasked until the first answer of a server\n" +
+				"p.yaml:1:1: first_use: allow lets destinations pass unasked that the agent named before any server did\n" +
+				"p.yaml:5:3: tool \"send_email\": on_tainted: allow lets destinations that came from untrusted data pass unasked\n" +
+				"p.yaml:5:3: tool \"send_email\": on_unproven: allow lets destinations that nobody vouched for pass unasked\n" +
+				"p.yaml:5:3: tool \"send_email\": verbatim: allow lets links that stand in untrusted data pass unasked"},
 		{"a scoped tool that is not there", "version: 1\nservers:\n  '@x/mail':\n    tools:\n      one_thing: {}\n",
 			`p.yaml:5:7: server "gmail" lists no tool "one_thing", so this entry does nothing`},
 		{"another server's scope", "version: 1\nservers: {slack: {tools: {one_thing: {}}}}", ""},

@@ -22,6 +22,17 @@ func (s *Set) Warnings(server Server, tools []Tool) []string {
 		}
 	}
 	out = append(out, s.unlisted(server, listed)...)
+	for _, on := range []struct {
+		set  bool
+		text string
+	}{
+		{s.CleanContext, "clean_context: allow lets destinations that nobody vouched for pass unasked until the first answer of a server"},
+		{s.FirstUse, "first_use: allow lets destinations pass unasked that the agent named before any server did"},
+	} {
+		if on.set {
+			out = append(out, warning{Position{s.File, 1, 1}, on.text})
+		}
+	}
 	slices.SortStableFunc(out, func(a, b warning) int {
 		if a.at.Line != b.at.Line {
 			return a.at.Line - b.at.Line
@@ -60,6 +71,9 @@ func (s *Set) about(r Rule, server Server, tool Tool) []warning {
 		if lost := without(base.SinkParams, r.SinkParams); base.Exfiltrating && len(lost) > 0 {
 			say("this entry does not judge %s, which %s would. to keep it, add it to sink_params", list(lost), from(base))
 		}
+	}
+	for _, setting := range r.loosened() {
+		say("%s", setting)
 	}
 	if base.MaxCalls != nil && r.MaxCalls == nil {
 		say("this entry takes away the call budget of %s. to keep it, add max_calls: %d", from(base), *base.MaxCalls)
