@@ -37,6 +37,7 @@ const (
 	Intent      = "intent"
 	Consequence = "consequence"
 	Content     = "content"
+	Flow        = "flow"
 	Approval    = "require_approval"
 	Default     = "default" // no contract objected
 )
@@ -104,6 +105,8 @@ type Facts interface {
 	Labelled(d destination.Destination) (provenance.Labelled, bool)
 	// Secret returns a labelled secret that stands in text.
 	Secret(text string) (provenance.Labelled, bool)
+	// Private returns something private that was read in this session, other than this server's object of that name.
+	Private(object string) (provenance.Labelled, bool)
 	// Clean reports that nothing but definitions was read in this session.
 	Clean() bool
 	// First reports that the agent used d before any server wrote it.
@@ -216,9 +219,10 @@ func (o Origin) Trusted() bool {
 //     intent: did the user ask for such an act at all?            ask
 //  5. consequence: does it change what the user named?            ask
 //  6. content: whose are the links and addresses that leave?      untrusted: deny; else ask
+//  7. flow: does something private go where strangers read?       ask
 //
 // The profile strict has 0 to 4 with two origins, untrusted and unproven; paranoid asks about all that acts, and denies
-// where intent to content would ask.
+// where intent to flow would ask.
 func Decide(c Call, r Rules, f Facts) Decision {
 	if c.Leaves == nil {
 		c.Leaves = policy.Leaves(c.Args)
@@ -236,6 +240,7 @@ func Decide(c Call, r Rules, f Facts) Decision {
 		d.Findings = append(d.Findings, intent(c, r, f, judged)...)
 		d.Findings = append(d.Findings, consequence(c, r, f)...)
 		d.Findings = append(d.Findings, content(c, r, f, judged)...)
+		d.Findings = append(d.Findings, flow(c, r, f)...)
 	}
 
 	for _, found := range d.Findings {

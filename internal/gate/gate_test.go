@@ -20,7 +20,7 @@ type world struct {
 	approved, seen, first []string
 	directory, attributed []string
 	pointed               bool // the user pointed at what was seen
-	secret                string
+	secret, read          string
 	clean                 bool
 }
 
@@ -49,6 +49,11 @@ func (w world) Labelled(d destination.Destination) (provenance.Labelled, bool) {
 
 func (w world) Secret(text string) (provenance.Labelled, bool) {
 	return provenance.Labelled{Label: provenance.Secret, Destination: destination.Destination{Kind: destination.Opaque, Raw: w.secret, Canonical: w.secret}}, w.secret != "" && strings.Contains(text, w.secret)
+}
+
+func (w world) Private(object string) (provenance.Labelled, bool) {
+	read := destination.Destination{Kind: destination.Opaque, Raw: w.read, Canonical: w.read}
+	return provenance.Labelled{Label: provenance.Private, Destination: read, Sighting: provenance.Sighting{Source: provenance.Source{Tool: "get_file"}}}, w.read != "" && w.read != object
 }
 
 func (w world) Clean() bool { return w.clean }

@@ -36,6 +36,10 @@ func (f facts) Labelled(d destination.Destination) (provenance.Labelled, bool) {
 
 func (f facts) Secret(text string) (provenance.Labelled, bool) { return f.j.cfg.Session.Secret(text) }
 
+func (f facts) Private(object string) (provenance.Labelled, bool) {
+	return f.j.cfg.Session.Private(f.j.cfg.Server.Name, object)
+}
+
 func (f facts) Clean() bool { return f.j.cfg.Session.Clean() }
 
 func (f facts) First(d destination.Destination) bool { return f.j.cfg.Session.First(d) }
@@ -83,6 +87,12 @@ func registrable(host string) string {
 func (j *Judge) wrote(o *Outcome) {
 	if o.Decision.Verdict != gate.Allow {
 		return
+	}
+	if o.rules.Reads != nil {
+		object := o.rules.Reads.Of(o.call.Args)
+		j.cfg.Session.Label(provenance.Labelled{Label: provenance.Private, Server: j.cfg.Server.Name,
+			Destination: destination.Destination{Kind: destination.Opaque, Raw: object, Canonical: object},
+			Sighting:    provenance.Sighting{Source: provenance.Source{Server: j.cfg.Server.Name, Tool: o.request.Tool, Call: o.ID, Kind: "result"}}})
 	}
 	puts := !o.rules.Reader && j.labels()
 	if !puts && !j.cfg.Policy.FirstUse {

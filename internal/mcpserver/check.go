@@ -22,6 +22,7 @@ type checkInput struct {
 	Tool             string         `json:"tool" jsonschema:"name of the tool that would be called"`
 	Args             map[string]any `json:"args,omitempty" jsonschema:"arguments of the call"`
 	UntrustedContext []string       `json:"untrusted_context,omitempty" jsonschema:"texts that count as written by a tool server, such as earlier results"`
+	UserPrompt       string         `json:"user_prompt,omitempty" jsonschema:"what the user asked for, in their own words"`
 	UserPolicyYAML   string         `json:"user_policy_yaml,omitempty" jsonschema:"a policy to judge with, in place of the active user policy"`
 	Server           string         `json:"server,omitempty" jsonschema:"name of the server in the client's config, or its package"`
 	ToolDefinition   map[string]any `json:"tool_definition,omitempty" jsonschema:"the tool as the server lists it in tools/list; without it Bouncer goes by what its packs know, and else treats every argument as a destination"`
@@ -33,7 +34,7 @@ type Verdict struct {
 	Verdict     string     `json:"verdict" jsonschema:"allow, ask or deny"`
 	Contract    string     `json:"contract" jsonschema:"the contract that decided; default when none objected"`
 	Reason      string     `json:"reason"`
-	Origin      string     `json:"origin" jsonschema:"where the deciding destination came from: allowlisted, approved, untrusted, unproven, or empty"`
+	Origin      string     `json:"origin" jsonschema:"where the deciding destination came from: refused, allowlisted, approved, user, directory, attributed, untrusted, unproven, or empty"`
 	Evidence    []Evidence `json:"evidence" jsonschema:"every objection and every trusted destination"`
 	Omitted     int        `json:"evidence_omitted,omitempty" jsonschema:"how many more there are"`
 	Rule        RuleSource `json:"rule" jsonschema:"the policy rule that was applied"`
@@ -69,7 +70,7 @@ func (s *Server) checkVerdict(ctx context.Context, req *mcp.CallToolRequest, in 
 	if err != nil {
 		return nil, Verdict{}, fmt.Errorf("the request cannot be read in one way: %w", err)
 	}
-	t := trial{tool: in.Tool, context: in.UntrustedContext}
+	t := trial{tool: in.Tool, context: in.UntrustedContext, prompt: in.UserPrompt}
 	if args, ok := whole.Get("args"); ok && args.Kind != jsonrpc.Null {
 		t.args = args
 	}
@@ -122,6 +123,7 @@ type trial struct {
 	args       jsonrpc.Value // Null when the call has none
 	definition *jsonrpc.Value
 	context    []string
+	prompt     string // the user's words; "" when they are not known
 }
 
 // try judges a call by the proxy's own way, in a session that begins and ends with it. The session's log is kept in
@@ -142,6 +144,9 @@ func (s *Server) try(t trial) Verdict {
 	for i, text := range t.context {
 		payload := append(append([]byte(`{"content":[{"type":"text","text":`), jsonrpc.Quote(text)...), `}]}`...)
 		store.Observe(provenance.Source{Server: t.server.Name, Tool: fmt.Sprintf("untrusted_context[%d]", i), Kind: "result"}, payload)
+	}
+	if t.prompt != "" {
+		store.Say(t.prompt)
 	}
 	book := &pin.Book{}
 	book.Pin([]jsonrpc.Value{definition})

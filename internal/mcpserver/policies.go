@@ -34,6 +34,8 @@ type Rule struct {
 	Deny                []string            `json:"deny,omitempty" jsonschema:"destinations that are refused before any trust"`
 	RequireApproval     bool                `json:"require_approval,omitempty" jsonschema:"a person is asked about every call"`
 	Extends             bool                `json:"extends,omitempty" jsonschema:"it adds to the rule that it stands over, and does not replace it"`
+	Reads               *ObjectView         `json:"reads,omitempty" jsonschema:"the tool reads what strangers may not"`
+	Public              *ObjectView         `json:"public,omitempty" jsonschema:"strangers can read what it writes"`
 	Results             []ResultView        `json:"results,omitempty" jsonschema:"labelled fields of the tool's answer"`
 	Why                 string              `json:"why"`
 	Position            string              `json:"position,omitempty"`
@@ -50,6 +52,12 @@ type SinkView struct {
 type ConsequenceView struct {
 	Named []string `json:"named,omitempty" jsonschema:"arguments that the user must have named"`
 	Own   []string `json:"own,omitempty" jsonschema:"arguments that nobody else may dictate"`
+}
+
+// ObjectView is what a call reads or writes into.
+type ObjectView struct {
+	Object []string            `json:"object" jsonschema:"arguments that name it together; empty when it cannot be told"`
+	Unless map[string][]string `json:"unless,omitempty" jsonschema:"arguments that keep a write from strangers"`
 }
 
 // ResultView is a labelled field of an answer.
@@ -149,6 +157,7 @@ func View(r policy.Rule) Rule {
 	for _, f := range r.Results {
 		out.Results = append(out.Results, ResultView{Path: f.Path.String(), Label: string(f.Label), Kind: string(f.Kind)})
 	}
+	out.Reads, out.Public = objectView(r.Reads), objectView(r.Public)
 	if c := r.Consequence; c != nil {
 		out.Consequence = &ConsequenceView{Named: texts(c.Named), Own: texts(c.Own)}
 	}
@@ -163,6 +172,20 @@ func View(r policy.Rule) Rule {
 			out.ArgValues = map[string][]string{}
 		}
 		out.ArgValues[v.Param.String()] = v.Values
+	}
+	return out
+}
+
+func objectView(o *policy.Object) *ObjectView {
+	if o == nil {
+		return nil
+	}
+	out := &ObjectView{Object: texts(o.Args)}
+	for _, v := range o.Unless {
+		if out.Unless == nil {
+			out.Unless = map[string][]string{}
+		}
+		out.Unless[v.Param.String()] = v.Values
 	}
 	return out
 }

@@ -40,6 +40,8 @@ tools:
     on_unproven: deny
     require_approval: true
     extends: pack
+    reads: true
+    public: {object: [owner, repo], unless: {visibility: [internal]}}
     results: [{path: "participants", label: attributed, kind: email}]
   get: {exfiltrating: true, sink_params: [url], fetch: true, verbatim: ask}
 `)
@@ -47,6 +49,7 @@ tools:
 	share := Rule{Tool: "share", Exfiltrating: true, SinkParams: []string{"owner", "repo"}, Sinks: []SinkView{{Args: []string{"owner", "repo"}, Kind: "repo"}},
 		Content: []string{"body"}, TrustedDestinations: []string{"@corp.example"}, Deny: []string{"x/y"}, Intent: []string{"share"},
 		Consequence: &ConsequenceView{Named: []string{"file_id"}, Own: []string{"title"}}, OnTainted: "allow", OnUnproven: "deny",
+		Reads: &ObjectView{Object: []string{}}, Public: &ObjectView{Object: []string{"owner", "repo"}, Unless: map[string][]string{"visibility": {"internal"}}},
 		RequireApproval: true, Extends: true, Results: []ResultView{{Path: "participants", Label: "attributed", Kind: "email"}}}
 	eachTransport(t, s, func(t *testing.T, c *mcp.ClientSession) {
 		var got Policies

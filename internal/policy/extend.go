@@ -31,6 +31,12 @@ func extended(own, base Rule) Rule {
 	case base.Consequence != nil:
 		own.Consequence = &Consequence{Named: union(own.Consequence.Named, base.Consequence.Named), Own: union(own.Consequence.Own, base.Consequence.Own)}
 	}
+	if own.Reads == nil {
+		own.Reads = base.Reads
+	}
+	if own.Public == nil {
+		own.Public = base.Public
+	}
 	own.Fetch = own.Fetch || base.Fetch && !base.sendsMore(own)
 	return own
 }

@@ -42,6 +42,8 @@ type Rule struct {
 	Declared            []string     // names of the arguments that the tool's schema declares, sorted; nil when it cannot be read
 	Waived              []Param      // arguments that would be destinations, had the user's entry not left them out
 	Content             []Param      // arguments that are no destinations but text: a sweep leaves them out, contract content looks inside
+	Reads               *Object      // the tool reads what strangers may not (contract flow); nil when nobody said
+	Public              *Object      // what it writes can be read by strangers
 	Results             []Result     // labelled fields of the tool's answer
 	Intent              []string     // words of the user's that ask for this kind of act; nil when nobody said
 	Consequence         *Consequence // the tool changes things without a destination; nil when it does not

@@ -171,6 +171,12 @@ func tightened(r, other Rule) Rule {
 	if other.MaxCalls != nil && (r.MaxCalls == nil || *other.MaxCalls < *r.MaxCalls) {
 		r.MaxCalls = other.MaxCalls
 	}
+	if r.Reads == nil {
+		r.Reads = other.Reads
+	}
+	if r.Public == nil {
+		r.Public = other.Public
+	}
 	if other.Exfiltrating || other.MaxCalls != nil {
 		r.Why += "; tightened by pack " + other.Pack
 	}

@@ -10,6 +10,7 @@ const (
 	Directory  Label = "directory"  // the user's own register: contacts, members, past payees
 	Attributed Label = "attributed" // a third party fills it, and it names who they are: a sender, a participant
 	Secret     Label = "secret"     // not a destination: a value that leaves only when the user names it
+	Private    Label = "private"    // not a field: an object that a call read and that strangers may not
 )
 
 // Labelled is a destination that stood in a labelled field.

@@ -23,6 +23,7 @@ type said struct {
 	secrets map[string]provenance.Labelled
 	lost    bool // a secret was not kept
 	first   map[place]bool
+	private []provenance.Labelled // objects that were read, the first two
 	read    bool // something other than definitions was observed
 }
 
@@ -54,6 +55,10 @@ func (m *Memory) Label(l provenance.Labelled) {
 		m.keepSecret(l)
 		return
 	}
+	if l.Label == provenance.Private {
+		m.keepPrivate(l)
+		return
+	}
 	if l.Destination.Ambiguous != "" {
 		return
 	}
@@ -66,6 +71,30 @@ func (m *Memory) Label(l provenance.Labelled) {
 		return
 	}
 	m.said.labels[key] = l
+}
+
+// keepPrivate keeps the first two different objects: of two, one is other than whatever is asked about.
+func (m *Memory) keepPrivate(l provenance.Labelled) {
+	for _, have := range m.said.private {
+		if have.Server == l.Server && have.Destination.Raw == l.Destination.Raw {
+			return
+		}
+	}
+	if len(m.said.private) < 2 {
+		m.said.private = append(m.said.private, l)
+	}
+}
+
+// Private implements Store.
+func (m *Memory) Private(server, object string) (provenance.Labelled, bool) {
+	m.facts.Lock()
+	defer m.facts.Unlock()
+	for _, have := range m.said.private {
+		if object == "" || have.Server != server || have.Destination.Raw != object {
+			return have, true
+		}
+	}
+	return provenance.Labelled{}, false
 }
 
 func (m *Memory) keepSecret(l provenance.Labelled) {

@@ -32,6 +32,10 @@ type Store interface {
 	// Secret returns a value labelled secret, of any server, that stands in text.
 	Secret(text string) (provenance.Labelled, bool)
 
+	// Private returns a private object that was read (a Label of that kind), other than server's of that name. An object
+	// without a name is other than every one.
+	Private(server, object string) (provenance.Labelled, bool)
+
 	// Clean reports that nothing but definitions was observed.
 	Clean() bool
 	// Use records what an allowed call named. First reports whether d was recorded so before any server wrote it.

@@ -12,11 +12,12 @@ import (
 
 // ladderKeys are the keys of one tool that only the full format and packs have.
 var ladderKeys = []string{"sinks", "content", "intent", "consequence", "fetch", "verbatim", "on_tainted", "on_unproven", "deny",
-	"require_approval", "extends", "results"}
+	"require_approval", "extends", "results", "reads", "public"}
 
 var (
 	sinkKeys        = []string{"args", "kind", "optional"}
 	resultKeys      = []string{"path", "label", "kind"}
+	objectKeys      = []string{"object", "unless"}
 	consequenceKeys = []string{"named", "own"}
 	sinkKinds       = []string{"email", "url", "account", "repo", "channel", "user", "phone", "name", "path", "id"}
 	joinedKinds     = []string{"repo", "url", "path", "name"} // of a destination that stands in several arguments
@@ -45,6 +46,13 @@ func (r *reader) ladderKey(rule *policy.Rule, k field) {
 		rule.OnUnproven = r.effect(k)
 	case "results":
 		rule.Results = r.results(k.node)
+	case "reads", "public":
+		object := r.object(k)
+		if k.key == "reads" {
+			rule.Reads = object
+		} else {
+			rule.Public = object
+		}
 	case "require_approval":
 		rule.RequireApproval = r.truth(k.node, k.key)
 	case "deny":
@@ -186,6 +194,34 @@ func (r *reader) resultPath(n *yaml.Node) policy.Param {
 		r.at(n.Line, n.Column, "%s is not a path in an answer: write name, name.inner, list[].inner, *.inner, or . for the answer itself", show(s))
 	}
 	return p
+}
+
+// object reads `true`, or what names the object: {object: [owner, repo], unless: {visibility: [internal]}}.
+func (r *reader) object(k field) *policy.Object {
+	if k.node.Kind != yaml.MappingNode {
+		if r.truth(k.node, k.key+", unless it is {object: [...]},") {
+			return &policy.Object{}
+		}
+		return nil
+	}
+	o := &policy.Object{}
+	for _, f := range r.fields(k.node, k.key) {
+		switch {
+		case f.key == "object":
+			r.items(f.node, f.key)
+			o.Args = r.params(f.node, f.key)
+		case f.key == "unless" && k.key == "public":
+			o.Unless = r.values(f.node)
+		case f.key == "unless":
+			r.at(f.name.Line, f.name.Column, "unless belongs to public: whatever is read counts")
+		default:
+			r.unknown(f, objectKeys)
+		}
+	}
+	if len(k.node.Content) == 0 {
+		r.at(k.node.Line, k.node.Column, "%s says nothing: write true, or the object's arguments", k.key)
+	}
+	return o
 }
 
 // coherent refuses what contradicts itself.
