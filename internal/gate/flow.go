@@ -35,4 +35,3 @@ func flow(c Call, r Rules, f Facts) []Finding {
 		repr(c.Tool), where, from, repr(read.Sighting.Source.Tool))}
 	return later(c, r, finding)
 }
-

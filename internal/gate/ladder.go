@@ -50,7 +50,7 @@ func (l ladder) origin(j *Judged) Origin {
 	first := l.r.FirstUse && l.f.First(d)
 	if seen, ok := l.seen(d); ok && !first {
 		j.Seen = &seen
-		if exact, ok := l.f.Verbatim(d); ok && l.r.Fetch {
+		if exact, ok := l.f.Verbatim(d); ok && l.r.Fetch && d.Kind == destination.URL {
 			j.Seen, j.Verbatim = &exact, true
 		}
 		return Untrusted

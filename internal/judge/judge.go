@@ -86,6 +86,8 @@ type Request struct {
 	Tool   string
 	Args   []byte // the arguments' span of the frame; nil when absent
 	Client string
+
+	method bool // Tool is the name of another method
 }
 
 // Outcome is what was decided about a Request, and what it takes to ask about it.
@@ -138,8 +140,12 @@ func (j *Judge) decide(r Request, later bool) *Outcome {
 		j.log(o)
 		return o
 	}
-	o.rules = j.rulesFor(r.Tool)
-	o.call = gate.Call{Server: j.cfg.Server.Name, Tool: r.Tool, Args: args, Leaves: policy.Leaves(args), Pin: j.pin(r.Tool)}
+	if r.method {
+		o.rules = j.methodRules(r.Tool)
+	} else {
+		o.rules = j.rulesFor(r.Tool)
+	}
+	o.call = gate.Call{Server: j.cfg.Server.Name, Tool: r.Tool, Args: args, Leaves: policy.Leaves(args), Pin: j.pinOf(r)}
 	j.ask(o)
 	if o.rules.MaxCalls != nil && o.call.Pin.State == gate.PinHeld {
 		o.call.Slot = j.cfg.Session.Reserve(j.cfg.Server.Name, r.Tool)
@@ -187,7 +193,7 @@ func (j *Judge) Settle(ctx context.Context, o *Outcome, ch approval.Channel) {
 			j.cfg.Session.Vouch(j.cfg.Server.Name, scope(q.Contract, o.request.Tool), q.Judged.Destination)
 		}
 	}
-	o.call.Pin = j.pin(o.request.Tool)
+	o.call.Pin = j.pinOf(o.request)
 	j.cfg.Paths.resolve(&o.call, o.rules) // a link may have been swapped while the person thought (A74)
 	o.Decision = gate.Decide(o.call, o.rules, j.facts())
 	if o.Decision.Verdict == gate.Ask { // something new came up while they thought; one call is one question
@@ -229,6 +235,14 @@ func (j *Judge) rulesFor(tool string) gate.Rules {
 	rules.Reader = policy.Reads(policy.ToolOf(definition))
 	j.rules.Store(tool, rules)
 	return rules
+}
+
+// pinOf is the pin of a call's tool. Other methods are the protocol's and have no definition that could change.
+func (j *Judge) pinOf(r Request) gate.Pin {
+	if r.method {
+		return gate.Pin{State: gate.PinHeld}
+	}
+	return j.pin(r.Tool)
 }
 
 func (j *Judge) pin(tool string) gate.Pin {

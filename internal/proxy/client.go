@@ -117,6 +117,10 @@ func (p *Proxy) request(msg jsonrpc.Message, b *batch) {
 		p.peer.initialize(msg.Params)
 	}
 	p.flush()
+	if o, judged := p.cfg.Judge.Method(msg.Method, msg.Params, p.peer.client()); judged {
+		p.settled(f, msg.Raw, o, p.forwardNow)
+		return
+	}
 	p.forward(f, msg.Raw)
 }
 
@@ -146,6 +150,11 @@ func (p *Proxy) call(msg jsonrpc.Message, f *inflight) {
 // decide has the call judged and does what the verdict says. frame is only valid until decide returns.
 func (p *Proxy) decide(f *inflight, frame []byte, call jsonrpc.Call, judged func(judge.Request) *judge.Outcome, allowed func(*inflight, []byte, *judge.Outcome)) {
 	o := judged(judge.Request{Tool: call.Name, Args: call.Arguments, Client: p.peer.client()})
+	p.settled(f, frame, o, allowed)
+}
+
+// settled does what a verdict says. frame is only valid until it returns.
+func (p *Proxy) settled(f *inflight, frame []byte, o *judge.Outcome, allowed func(*inflight, []byte, *judge.Outcome)) {
 	p.mu.Lock()
 	f.call, f.asked = o.ID, o.Asked()
 	p.mu.Unlock()
@@ -251,8 +260,12 @@ func (p *Proxy) unsent(f *inflight) {
 }
 
 func (p *Proxy) deny(f *inflight, o *judge.Outcome) {
-	if p.drop(f) {
+	switch {
+	case !p.drop(f):
+	case f.method == methodCall:
 		p.reply(f, jsonrpc.ResultFrame(f.id, denial(o, f.modern)))
+	default:
+		p.reply(f, jsonrpc.ErrorFrame(f.id, codeBlocked, explain(o)))
 	}
 }
 

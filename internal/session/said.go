@@ -24,7 +24,7 @@ type said struct {
 	lost    bool // a secret was not kept
 	first   map[place]bool
 	private []provenance.Labelled // objects that were read, the first two
-	read    bool // something other than definitions was observed
+	read    bool                  // something other than definitions was observed
 }
 
 type place struct {
