@@ -68,6 +68,13 @@ func texts(c Call, r Rules, sinks []Judged) []policy.Selected {
 	}
 	return slices.DeleteFunc(slices.Clone(c.Leaves), func(s policy.Selected) bool {
 		return s.IsName || s.Value.Kind != jsonrpc.String || judged[s.Path()] ||
-			slices.ContainsFunc(r.Waived, func(p policy.Param) bool { return p.Top() == s.Argument() })
+			slices.ContainsFunc(r.Waived, func(p policy.Param) bool { return p.Top() == s.Argument() }) || partOfSink(r, s)
+	})
+}
+
+// partOfSink reports an argument that is one part of a destination.
+func partOfSink(r Rules, s policy.Selected) bool {
+	return slices.ContainsFunc(r.Sinks, func(sink policy.Sink) bool {
+		return len(sink.Args) > 1 && slices.ContainsFunc(sink.Args, func(p policy.Param) bool { return p.Top() == s.Argument() })
 	})
 }

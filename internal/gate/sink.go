@@ -2,7 +2,7 @@ package gate
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
@@ -20,7 +20,8 @@ func judgeSinks(c Call, r Rules, f Facts) ([]Judged, bool) {
 	}
 	l := ladder{c, r, f, SinkGate}
 	out, parts := composites(l)
-	for _, arg := range sinks(c, r) {
+	out = append(out, implied(l)...)
+	for _, arg := range sinks(c, r, len(out) > 0) {
 		if parts[arg.Spot()] {
 			continue
 		}
@@ -37,39 +38,21 @@ func judgeSinks(c Call, r Rules, f Facts) ([]Judged, bool) {
 	return out, true
 }
 
-// composites reads the destinations that stand in several arguments at once: owner and repo. It returns the arguments
-// that it took. Where a part is missing or is a list, nobody can say what belongs together, and each is judged alone.
-func composites(l ladder) (out []Judged, parts map[policy.Spot]bool) {
+// implied are the destinations that the policy says a call has when it leaves their arguments out: a push without a remote goes
+// to origin, a share without a visibility is public (A22, A25).
+func implied(l ladder) (out []Judged) {
 	for _, sink := range l.r.Sinks {
-		if len(sink.Args) < 2 {
+		if sink.Absent == "" || slices.ContainsFunc(sink.Args, func(p policy.Param) bool { return len(p.Select(l.c.Args)) > 0 }) {
 			continue
 		}
-		var found []policy.Selected
-		for _, param := range sink.Args {
-			if args := param.Select(l.c.Args); len(args) == 1 && !args[0].IsName {
-				found = append(found, args[0])
-			}
+		if !slices.Contains(l.r.Declared, sink.Args[0].Top()) {
+			continue // the policy speaks of an argument that this tool does not have: what it has instead is judged
 		}
-		if len(found) < len(sink.Args) {
-			continue
-		}
-		var paths, texts []string
-		if parts == nil {
-			parts = map[policy.Spot]bool{}
-		}
-		for _, arg := range found {
-			parts[arg.Spot()] = true
-			paths, texts = append(paths, arg.Path()), append(texts, arg.Value.Text)
-		}
-		for _, d := range destination.Parse(strings.Join(texts, "/")) {
-			j := l.judge(strings.Join(paths, "/"), d, sink.Kind)
-			if owner, seen := l.seen(destination.Parse(texts[0])[0]); j.Origin == Unproven && seen { // whose place it is decides
-				j.Origin, j.Seen = Untrusted, &owner
-			}
-			out = append(out, j)
+		for _, d := range destination.Parse(sink.Absent) {
+			out = append(out, l.judge(sink.Args[0].String(), d, sink.Kind))
 		}
 	}
-	return out, parts
+	return out
 }
 
 // kindOf is the kind of a sink: what the policy says of the argument, or what its value looks like.
@@ -97,7 +80,7 @@ func kindOf(r Rules, arg policy.Selected, d destination.Destination) policy.Sink
 // none of the declared ones is in the call. The second case is a policy that was written for another version of the
 // tool: what it does not know must not slip through (the first version's "schema-mismatch guard"). Arguments that a pack has looked at
 // and called content are no destinations even then; if they are all there is, the destination is unknown.
-func sinks(c Call, r Rules) []policy.Selected {
+func sinks(c Call, r Rules, implied bool) []policy.Selected {
 	var out []policy.Selected
 	seen := map[policy.Spot]bool{}
 	add := func(args []policy.Selected) {
@@ -111,7 +94,7 @@ func sinks(c Call, r Rules) []policy.Selected {
 	for _, param := range r.SinkParams {
 		add(param.Select(c.Args))
 	}
-	if len(out) == 0 && !r.SendsNothing() {
+	if len(out) == 0 && !implied && !r.SendsNothing() {
 		return r.Sweep(c.Args, c.Leaves)
 	}
 	add(undeclared(c, r))

@@ -46,6 +46,7 @@ type SinkView struct {
 	Args     []string `json:"args" jsonschema:"several are parts of one destination"`
 	Kind     string   `json:"kind,omitempty"`
 	Optional bool     `json:"optional,omitempty" jsonschema:"a call without it sends nothing"`
+	Absent   string   `json:"absent,omitempty" jsonschema:"where a call without it goes"`
 }
 
 // ConsequenceView says what a consequential tool may act on.
@@ -152,7 +153,7 @@ func View(r policy.Rule) Rule {
 		Intent: r.Intent, Fetch: r.Fetch, Verbatim: string(r.Verbatim), OnTainted: string(r.OnTainted), OnUnproven: string(r.OnUnproven),
 		Deny: r.Deny, RequireApproval: r.RequireApproval, Extends: r.Extends, Why: source.Why, Position: source.Position}
 	for _, s := range r.Sinks {
-		out.Sinks = append(out.Sinks, SinkView{Args: texts(s.Args), Kind: string(s.Kind), Optional: s.Optional})
+		out.Sinks = append(out.Sinks, SinkView{Args: texts(s.Args), Kind: string(s.Kind), Optional: s.Optional, Absent: visible(s.Absent)})
 	}
 	for _, f := range r.Results {
 		out.Results = append(out.Results, ResultView{Path: f.Path.String(), Label: string(f.Label), Kind: string(f.Kind)})

@@ -77,6 +77,9 @@ type Sink struct {
 	Kind SinkKind // "" when it is not said
 	// Optional says that a call without it sends nothing: an event without participants is the user's own.
 	Optional bool
+	// Absent is where a call without the argument goes: "origin" for a push, "public" for a share without a visibility. ""
+	// leaves such a call without a destination, which is asked about.
+	Absent string
 }
 
 // SinkKind is what sort of destination a sink takes, as far as it matters to a verdict.

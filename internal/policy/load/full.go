@@ -15,12 +15,12 @@ var ladderKeys = []string{"sinks", "content", "intent", "consequence", "fetch", 
 	"require_approval", "extends", "results", "reads", "public"}
 
 var (
-	sinkKeys        = []string{"args", "kind", "optional"}
+	sinkKeys        = []string{"args", "kind", "optional", "absent"}
 	resultKeys      = []string{"path", "label", "kind"}
 	objectKeys      = []string{"object", "unless"}
 	consequenceKeys = []string{"named", "own"}
 	sinkKinds       = []string{"email", "url", "account", "repo", "channel", "user", "phone", "name", "path", "id"}
-	joinedKinds     = []string{"repo", "url", "path", "name"} // of a destination that stands in several arguments
+	joinedKinds     = []string{"repo", "url", "email", "path", "name"} // of a destination that stands in several arguments
 	labels          = []string{"directory", "attributed", "secret"}
 	effects         = []string{"allow", "ask", "deny"}
 )
@@ -107,12 +107,17 @@ func (r *reader) sinks(rule *policy.Rule, n *yaml.Node) {
 				s.Kind = policy.SinkKind(r.choice(f.node, "kind", sinkKinds))
 			case "optional":
 				s.Optional = r.truth(f.node, f.key)
+			case "absent":
+				s.Absent, _ = r.text(f.node, f.key)
 			default:
 				r.unknown(f, sinkKeys)
 			}
 		}
 		if !named && item.Kind == yaml.MappingNode {
 			r.at(item.Line, item.Column, "a sink needs the key args")
+		}
+		if s.Absent != "" && s.Optional {
+			r.at(item.Line, item.Column, "a sink is optional or has an absent destination: a call without it cannot both send nothing and go there")
 		}
 		if len(s.Args) > 1 && s.Kind != "" && !slices.Contains(joinedKinds, string(s.Kind)) {
 			r.at(item.Line, item.Column, "a sink of kind %s stands in one argument: write one sink each", s.Kind)
