@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
@@ -65,6 +66,7 @@ func texts(c Call, r Rules, sinks []Judged) []policy.Selected {
 	judged := map[string]bool{}
 	for _, s := range sinks {
 		judged[s.Param] = true
+		judged[strings.SplitN(s.Param, ".json", 2)[0]] = true // JSON in a string was judged from the inside
 	}
 	return slices.DeleteFunc(slices.Clone(c.Leaves), func(s policy.Selected) bool {
 		return s.IsName || s.Value.Kind != jsonrpc.String || judged[s.Path()] ||
@@ -72,9 +74,9 @@ func texts(c Call, r Rules, sinks []Judged) []policy.Selected {
 	})
 }
 
-// partOfSink reports an argument that is one part of a destination.
+// partOfSink reports an argument that is one part of a destination, or whose links are judged already.
 func partOfSink(r Rules, s policy.Selected) bool {
 	return slices.ContainsFunc(r.Sinks, func(sink policy.Sink) bool {
-		return len(sink.Args) > 1 && slices.ContainsFunc(sink.Args, func(p policy.Param) bool { return p.Top() == s.Argument() })
+		return (len(sink.Args) > 1 || sink.Kind == policy.KindText) && slices.ContainsFunc(sink.Args, func(p policy.Param) bool { return p.Top() == s.Argument() })
 	})
 }

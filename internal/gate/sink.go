@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
@@ -25,17 +26,41 @@ func judgeSinks(c Call, r Rules, f Facts) ([]Judged, bool) {
 		if parts[arg.Spot()] {
 			continue
 		}
-		for _, d := range destination.Parse(arg.Value.Text) {
-			if arg.IsName && d.Kind == destination.Opaque { // what an argument is called; an address would be a recipient
-				continue
-			}
-			if len(out) == maxDestinations {
+		if kindOf(r, arg, destination.Destination{}) == policy.KindText {
+			if out = append(out, l.links(arg)...); len(out) > maxDestinations {
 				return out, false
 			}
-			out = append(out, l.judge(arg.Path(), d, kindOf(r, arg, d)))
+			continue
+		}
+		for _, inner := range policy.Unfold(arg) {
+			for _, d := range destination.Parse(inner.Value.Text) {
+				if inner.IsName && d.Kind == destination.Opaque { // what an argument is called; an address would be a recipient
+					continue
+				}
+				if len(out) == maxDestinations {
+					return out, false
+				}
+				out = append(out, l.judge(inner.Path(), d, kindOf(r, inner, d)))
+			}
 		}
 	}
 	return out, true
+}
+
+// links are the destinations in a text that is looked up: the URLs in it. A bare host name that was seen nowhere is a word like
+// any other ("release notes of go.example").
+func (l ladder) links(arg policy.Selected) (out []Judged) {
+	for _, m := range destination.Mentions(arg.Value.Text) {
+		if m.Kind != destination.URL {
+			continue
+		}
+		j := l.judge(arg.Path(), m.Destination, policy.KindURL)
+		if j.Origin == Unproven && !strings.ContainsAny(m.Raw, "/?") {
+			continue
+		}
+		out = append(out, j)
+	}
+	return out
 }
 
 // implied are the destinations that the policy says a call has when it leaves their arguments out: a push without a remote goes

@@ -32,6 +32,13 @@ func Heuristics(tool Tool) Rule {
 			r.SinkParams = append(r.SinkParams, s.param)
 			why = append(why, fmt.Sprintf("argument %q names %s", s.param.String(), s.what))
 		}
+		if reader && lookups.any(verbs) {
+			for _, p := range queries(args) {
+				r.Sinks = append(r.Sinks, Sink{Args: []Param{p}, Kind: KindText, Optional: true})
+				r.SinkParams = append(r.SinkParams, p)
+				why = append(why, fmt.Sprintf("a link in argument %q is looked up", p.String()))
+			}
+		}
 		r.Exfiltrating = len(r.SinkParams) > 0
 		if word, ok := sends(verbs); ok && !reader && !r.Exfiltrating {
 			r.Exfiltrating = true
@@ -186,6 +193,14 @@ func destructive(verbs []string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// queries returns the arguments that hold what is looked up on the web.
+func queries(args []argument) []Param {
+	return paramsOf(args, func(a argument) bool {
+		ws := words(a.name())
+		return !a.inner && !numeric(a) && carriesText(a) && len(ws) > 0 && queryNouns[ws[len(ws)-1]]
+	})
 }
 
 // leaves returns the arguments that hold no others.

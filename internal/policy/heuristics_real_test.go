@@ -15,7 +15,7 @@ airtable list_records: -
 asana asana_create_task: followers
 asana asana_search_tasks: -
 azure-devops wit_work_item_link_write: updates.url url repositoryId artifactUri
-brave brave_web_search: -
+brave brave_web_search: query
 brave brave_llm_context: -
 chrome-devtools evaluate_script: function
 chrome-devtools navigate_page: url
@@ -34,7 +34,7 @@ email-codefuturist search_emails: -
 email-send send-email: to cc bcc replyTo
 everything echo: -
 exa web_fetch_exa: urls
-exa web_search_exa: -
+exa web_search_exa: query
 fetch-zcaceres fetch_url: url
 fetcher fetch_urls: urls
 filesystem write_file: -
@@ -98,8 +98,8 @@ slack-official slack_post_message: channel_id
 slack-official slack_get_channel_history: -
 stripe-0.2.5 create_customer: email
 stripe-0.2.5 create_payment_link: redirect_url
-tavily tavily_extract: urls
-tavily tavily_search: -
+tavily tavily_extract: urls query
+tavily tavily_search: query
 trello attach_file_to_card: fileUrl
 twilio TwilioApiV2010--CreateMessage: To StatusCallback MediaUrl
 twilio TwilioApiV2010--ListMessage: -

@@ -97,6 +97,7 @@ const (
 	KindName    SinkKind = "name" // a firm, a place, a person: whatever is known by its name
 	KindPath    SinkKind = "path"
 	KindID      SinkKind = "id"
+	KindText    SinkKind = "text" // a text that is looked up or shown: the links in it are the destinations (A07)
 )
 
 // Result is a labelled field of a tool's answer.

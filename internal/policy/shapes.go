@@ -32,6 +32,15 @@ var (
 
 	execNouns = setOf(`command cmd commandline script code shell program expression function argv`)
 
+	// A tool that calls others has their destinations in its arguments (A44): invoke_tool, batch_execute_operations.
+	innerVerbs  = setOf(`invoke call execute exec run dispatch batch proxy`)
+	innerThings = setOf(`tool function operation op capability`)
+	innerNouns  = setOf(`argument arg param parameter input payload operation tool call`)
+
+	// A search on the web goes out, with whatever the query holds (A07).
+	lookups    = setOf(`web internet online google bing brave duckduckgo exa tavily serp perplexity kagi browser`)
+	queryNouns = setOf(`query queries q question prompt search keyword term`)
+
 	urlNouns = setOf(`url uri href link endpoint webhook callback hook host hostname website site_url ip iri`)
 
 	mailNouns = setOf(`email mail mailto emailaddress recipient receiver addressee address to cc bcc iban payee
@@ -128,6 +137,9 @@ func classifyWords(ws, verbs []string) (class, bool) {
 	}
 	if execNouns[last] && execVerbs.any(verbs) {
 		return class{"code that can reach anywhere", true}, true
+	}
+	if innerNouns[last] && innerVerbs.any(verbs) && innerThings.any(verbs) {
+		return class{"what another tool is to do", true}, true
 	}
 	if ownerNouns[last] {
 		return class{"whose place it is", false}, true

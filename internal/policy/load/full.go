@@ -19,7 +19,7 @@ var (
 	resultKeys      = []string{"path", "label", "kind"}
 	objectKeys      = []string{"object", "unless"}
 	consequenceKeys = []string{"named", "own"}
-	sinkKinds       = []string{"email", "url", "account", "repo", "channel", "user", "phone", "name", "path", "id"}
+	sinkKinds       = []string{"email", "url", "account", "repo", "channel", "user", "phone", "name", "path", "id", "text"}
 	joinedKinds     = []string{"repo", "url", "email", "path", "name"} // of a destination that stands in several arguments
 	labels          = []string{"directory", "attributed", "secret"}
 	effects         = []string{"allow", "ask", "deny"}
