@@ -34,6 +34,12 @@ func consequence(c Call, r Rules, f Facts) []Finding {
 		return nil
 	}
 	asked := c.User != nil && (len(r.Intent) == 0 || c.User.Asks(r.Intent))
+	if r.Consequence.Asked {
+		if asked || c.User.Delegates() {
+			return nil
+		}
+		return later(c, r, Finding{Contract: Consequence, Reason: fmt.Sprintf("%s acts on more than data, and nothing in the request asks for it", repr(c.Tool))})
+	}
 	var out []Finding
 	ask := func(arg policy.Selected, why string) {
 		for _, d := range destination.Parse(arg.Value.Text) {

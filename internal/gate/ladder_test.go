@@ -52,6 +52,22 @@ func (c ladderLine) run(t *testing.T) {
 	}
 }
 
+// TestActsForOthers: what heuristics take for an act on the world needs a request for it, whatever its arguments.
+func TestActsForOthers(t *testing.T) {
+	grant := policy.Rule{Consequence: &policy.Consequence{Guessed: true, Asked: true}, Intent: []string{"grant", "give access", "share"}}
+	for _, c := range []ladderLine{
+		{name: "asked for", rule: grant, prompt: "Grant Amy access to the garden", args: `{"guest":"amy"}`, want: Allow},
+		{name: "not asked for", rule: grant, prompt: "Read my mail", args: `{"guest":"amy"}`, want: Ask, contract: Consequence},
+		{name: "forbidden", rule: grant, prompt: "Read my mail, but do not grant anybody access", args: `{"guest":"amy"}`, want: Ask},
+		{name: "left to a list", rule: grant, prompt: "Do the tasks on my list", args: `{"guest":"amy"}`, want: Allow},
+		{name: "nobody knows", rule: grant, args: `{"guest":"amy"}`, want: Allow},
+		{name: "paranoid", profile: policy.Paranoid, rule: grant, prompt: "Read my mail", args: `{"guest":"amy"}`, want: Deny},
+		{name: "strict", profile: policy.Strict, rule: grant, args: `{"guest":"amy"}`, want: Allow},
+	} {
+		c.run(t)
+	}
+}
+
 func TestLadder(t *testing.T) {
 	mail := policy.Rule{Exfiltrating: true, SinkParams: params("to"), Intent: mailWords, TrustedDestinations: []string{"ok@corp.example"}, Deny: []string{"@bad.example"}}
 	pay := policy.Rule{Exfiltrating: true, SinkParams: params("account"), Sinks: []policy.Sink{typed(policy.KindAccount, "account")}, Intent: []string{"pay", "transfer", "send"}}

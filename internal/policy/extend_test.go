@@ -87,6 +87,8 @@ func TestConsequenceOf(t *testing.T) {
 	for name, want := range map[string]bool{
 		"delete_file": true, "cancel_order": true, "update_password": true, "unlock_door": true, "get_deleted_files": false,
 		"list_orders": false, "send_email": false, "create_file": false, "remove_member": true,
+		"grant_guest_access": true, "manage_records": true, "update_user_profile": true, "schedule_device_action": true, "get_policy": false,
+		"update_task": false, "schedule_meeting": false, "create_policy": true, "edit_file": false,
 	} {
 		tool := Tool{Name: name}
 		if c, _ := consequenceOf(tool, nil, toolWords(name)); (c != nil) != want {

@@ -65,16 +65,22 @@ var generic = setOf(`create add update get set make put new do manage change edi
 // changing are words for a change; which act it is, only the thing that is changed tells: "change my password".
 var changing = strings.Fields(`update change edit modify set reset rotate replace adjust`)
 
+var managing = strings.Fields(`manage create add delete remove cancel move`)
+
 // intentOf returns the words that ask for what a tool does, from its name.
 func intentOf(name string) []string {
 	verbs := toolWords(name)
 	reader := saysReads(verbs)
-	changes := setOf(strings.Join(changing, " ")).any(verbs)
+	ways := changing
+	if slices.Contains(verbs, "manage") {
+		ways = append(slices.Clip(changing), managing...)
+	}
+	changes := setOf(strings.Join(ways, " ")).any(verbs)
 	var out []string
 	for _, v := range verbs {
 		if len(v) > 2 && !isNumber(v) && !generic[v] {
 			out = append(out, v)
-			for _, c := range changing {
+			for _, c := range ways {
 				if changes && c != v {
 					out = append(out, c+" "+v)
 				}
@@ -112,7 +118,7 @@ func consequenceOf(tool Tool, args []argument, verbs []string) (*Consequence, st
 		}
 	}
 	if !ok {
-		return nil, ""
+		return actsForOthers(verbs)
 	}
 	required, _ := tool.InputSchema.Get("required")
 	c := &Consequence{Guessed: true}
@@ -128,4 +134,25 @@ func consequenceOf(tool Tool, args []argument, verbs []string) (*Consequence, st
 		}
 	}
 	return c, word
+}
+
+// Words of tools that act on the world, let somebody in, or change what guards other things, whatever their arguments. A
+// request for such an act is enough; without one, nobody asked for it.
+var (
+	handOver   = setOf(`grant give share manage dispatch redirect reroute control trigger authorize permit approve`)
+	actuate    = setOf(`schedule set turn switch toggle activate operate`)
+	actuators  = setOf(`device action light lock alarm thermostat appliance camera vehicle valve door`)
+	edits      = setOf(`create add update set edit change modify configure remove replace put patch`)
+	guardNouns = setOf(`policy profile rule permission role access setting preference privilege firewall allowlist whitelist blocklist`)
+)
+
+// actsForOthers guesses a consequence from the act alone.
+func actsForOthers(verbs []string) (*Consequence, string) {
+	for _, v := range verbs {
+		switch {
+		case handOver[v], actuate[v] && actuators.any(verbs), guardNouns[v] && edits.any(verbs):
+			return &Consequence{Guessed: true, Asked: true}, v
+		}
+	}
+	return nil, ""
 }

@@ -113,6 +113,8 @@ type Consequence struct {
 	Own   []Param // these must not stand in untrusted text, unless the user said them too: nobody dictates them
 	// Guessed says that heuristics made it: without the user's words to compare with, the call budget is all there is.
 	Guessed bool
+	// Asked says that a request for such an act is enough, whatever the arguments.
+	Asked bool
 }
 
 // ArgPattern is a regular expression that the whole argument must match. Source is as written in the policy.

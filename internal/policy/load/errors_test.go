@@ -118,7 +118,7 @@ var badPolicies = []struct{ text, want string }{
 	{"version: 1\nversion: 1\n", `p.yaml:2:1: duplicate key "version", first on line 1`},
 	{"version: 1\ntools: {t: {intent: []}}\n", `p.yaml:2:21: intent is empty: name something, or remove the key`},
 	{"version: 1\ntools: {t: {sinks: [{kind: email}]}}\n", `p.yaml:2:21: a sink needs the key args`},
-	{"version: 1\ntools: {t: {sinks: [{args: [to], kind: emial}]}}\n", `p.yaml:2:40: kind must be one of email, url, account, repo, channel, user, phone, name, path, id, not "emial" (did you mean "email"?)`},
+	{"version: 1\ntools: {t: {sinks: [{args: [to], kind: emial}]}}\n", `p.yaml:2:40: kind must be one of email, url, account, repo, channel, user, phone, name, path, id, text, not "emial" (did you mean "email"?)`},
 	{"version: 1\ntools: {t: {sinks: [{args: [a, b], kind: phone}]}}\n", `p.yaml:2:21: a sink of kind phone stands in one argument: write one sink each`},
 	{"version: 1\ntools: {t: {sinks: [{args: [to]}], content: [to]}}\n", `p.yaml:2:9: the rule of tool "t" calls "to" a sink and content: it can be one of them`},
 	{"version: 1\ntools: {t: {results: [{path: a}]}}\n", `p.yaml:2:23: a result needs the keys path and label`},
