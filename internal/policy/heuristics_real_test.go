@@ -1,6 +1,8 @@
 package policy_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -8,104 +10,8 @@ import (
 	"github.com/mcp-bouncer/bouncer/internal/policy/policytest"
 )
 
-// realSinks is what a person says the destinations of real tools are: "server tool: sinks", "-" for a tool that carries
-// nothing out, "?" for one that sends and does not say where to.
-const realSinks = `
-airtable list_records: -
-asana asana_create_task: followers
-asana asana_search_tasks: -
-azure-devops wit_work_item_link_write: updates.url url repositoryId artifactUri
-brave brave_web_search: query
-brave brave_llm_context: -
-chrome-devtools evaluate_script: function
-chrome-devtools navigate_page: url
-chrome-devtools take_screenshot: -
-discord discord_send: channelId
-discord discord_create_webhook: channelId
-discord discord_send_webhook_message: webhookId username avatarURL
-discord discord_read_messages: -
-discord discord_reply_to_forum: ?
-email-codefuturist configure_alerts: webhook_url
-email-codefuturist send_email: to cc bcc
-email-codefuturist forward_email: to cc
-email-codefuturist reply_email: ?
-email-codefuturist list_emails: -
-email-codefuturist search_emails: -
-email-send send-email: to cc bcc replyTo
-everything echo: -
-exa web_fetch_exa: urls
-exa web_search_exa: query
-fetch-zcaceres fetch_url: url
-fetcher fetch_urls: urls
-filesystem write_file: -
-filesystem move_file: -
-filesystem read_file: -
-firecrawl firecrawl_scrape: url
-firecrawl firecrawl_crawl: url webhook
-firecrawl firecrawl_monitor_create: email webhookUrl
-gdrive-isaacphi gdrive_search: -
-github-old create_issue: owner repo
-github-old push_files: owner repo
-github-old get_file_contents: -
-github-old list_commits: -
-github-old fork_repository: owner repo organization
-github-official-go create_repository: organization
-github-official-go get_commit: -
-github-official-go pull_request_read: -
-github-official-go issue_dependency_write: owner related_owner related_repo repo
-gitlab-official push_files: ?
-gmail-gongrzhe send_email: to cc bcc
-gmail-gongrzhe create_filter: criteria.to action.forward
-gmail-gongrzhe read_email: -
-gmail-shinzo add_delegate: delegateEmail
-gmail-shinzo update_auto_forwarding: emailAddress
-gmail-shinzo send_draft: ?
-gmail-shinzo get_message: -
-google-calendar create-event: attendees.email attachments.fileUrl attachments.iconLink source.url
-google-calendar list-events: -
-google-docs setFilePermission: emailAddress domain
-google-docs sendEmail: to cc bcc
-google-docs insertImage: imageUrl
-google-docs getMessage: -
-kubernetes exec_in_pod: command
-kubernetes kubectl_get: -
-kubernetes install_helm_chart: repo
-linear-tacticlaunch linear_createWebhook: url
-linear-tacticlaunch linear_addProjectMember: userId
-linear-tacticlaunch linear_searchIssues: -
-mail-server send_email: to cc bcc
-mail-server search_by_recipient: -
-mail-server reply_to_email: ?
-memory create_relations: -
-memory search_nodes: -
-mongodb find: -
-ms365 create-drive-item-share-link: body.recipients.email
-ms365 forward-calendar-event: body.ToRecipients.emailAddress.address
-ms365 list-mail-messages: -
-notion API-patch-page: cover.external.url
-notion API-post-search: -
-playwright browser_navigate: url
-playwright browser_evaluate: function
-playwright browser_click: -
-puppeteer puppeteer_navigate: url
-puppeteer puppeteer_evaluate: script
-resend create-webhook: endpoint
-resend create-contact: email
-resend list-emails: -
-sentry get_sentry_resource: url
-sequential-thinking sequentialthinking: -
-slack-official slack_post_message: channel_id
-slack-official slack_get_channel_history: -
-stripe-0.2.5 create_customer: email
-stripe-0.2.5 create_payment_link: redirect_url
-tavily tavily_extract: urls query
-tavily tavily_search: query
-trello attach_file_to_card: fileUrl
-twilio TwilioApiV2010--CreateMessage: To StatusCallback MediaUrl
-twilio TwilioApiV2010--ListMessage: -
-twilio TwilioApiV2010--CreateUsageTrigger: CallbackUrl
-`
-
+// TestHeuristicsOnRealTools compares the heuristics with what a person says of the tools of 40 servers. They may differ where
+// the file says why; precision and recall are of arguments, a "?" counts as one.
 func TestHeuristicsOnRealTools(t *testing.T) {
 	byName := map[string]policy.Tool{}
 	for _, s := range policytest.Servers(t) {
@@ -113,21 +19,64 @@ func TestHeuristicsOnRealTools(t *testing.T) {
 			byName[s.File+" "+tool.Name] = tool
 		}
 	}
-	rows := strings.Split(strings.TrimSpace(realSinks), "\n")
-	if len(rows) < 60 {
-		t.Errorf("only %d tools are checked by hand", len(rows))
+	data, err := os.ReadFile(filepath.Join("testdata", "reviewed-sinks.txt"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, row := range rows {
+	right, extra, missed, tools, servers := 0, 0, 0, 0, map[string]bool{}
+	for row := range strings.Lines(string(data)) {
+		row = strings.TrimSpace(row)
+		if row == "" || row[0] == '#' {
+			continue
+		}
+		row, why, _ := strings.Cut(row, " # ")
 		name, want, _ := strings.Cut(row, ": ")
 		tool, ok := byName[name]
 		if !ok {
 			t.Errorf("no tool %s in the captured lists", name)
 			continue
 		}
-		if got := sinkString(policy.Heuristics(tool)); got != want {
-			t.Errorf("%s: sinks %s, want %s", name, got, want)
+		tools++
+		server, _, _ := strings.Cut(name, " ")
+		servers[server] = true
+		got := sinkString(policy.Heuristics(tool))
+		switch {
+		case got != want && why == "":
+			t.Errorf("%s: sinks %s, want %s, or a reason why not", name, got, want)
+		case got == want && why != "":
+			t.Errorf("%s: the heuristics agree now, so the reason can go", name)
+		}
+		has, wants := sinkSet(got), sinkSet(want)
+		for sink := range has {
+			if wants[sink] {
+				right++
+			} else {
+				extra++
+				t.Logf("%s: %s is no destination: %s", name, sink, why)
+			}
+		}
+		for sink := range wants {
+			if !has[sink] {
+				missed++
+				t.Logf("%s: %s is missed: %s", name, sink, why)
+			}
 		}
 	}
+	t.Logf("%d tools of %d servers: precision %d of %d (%.0f %%), recall %d of %d (%.0f %%)", tools, len(servers),
+		right, right+extra, 100*float64(right)/float64(right+extra), right, right+missed, 100*float64(right)/float64(right+missed))
+	if tools < 250 || len(servers) < 30 {
+		t.Errorf("only %d tools of %d servers were reviewed", tools, len(servers))
+	}
+}
+
+func sinkSet(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range strings.Fields(text) {
+		if s != "-" {
+			out[s] = true
+		}
+	}
+	return out
 }
 
 func sinkString(r policy.Rule) string {
