@@ -20,7 +20,7 @@ type limits struct {
 }
 
 // usual is long because machines are slow; no test that passes ever waits it out.
-var usual = limits{patience: time.Minute, linger: 10 * time.Second}
+var usual = limits{patience: 3 * time.Minute, linger: 30 * time.Second}
 
 // client speaks MCP with a process over its pipes, in raw lines. Every wait ends: with what was waited for, when the
 // process ends, or when patience does. Its methods belong to one goroutine.

@@ -239,7 +239,7 @@ func TestSilentRelayIsAnError(t *testing.T) {
 		}
 		return frame
 	})
-	ctx, stop := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	ctx, stop := context.WithTimeout(context.Background(), 1500*time.Millisecond)
 	defer stop()
 	r := c.Run(ctx)
 	if r.Passed() || r.Err == nil || !strings.Contains(r.Err.Error(), "did not come") {
