@@ -23,6 +23,8 @@ func (l *Log) checkpoint(closed, look bool) error {
 	if _, _, err := whereIs(l.path); err != nil {
 		return err // a log that was removed does not come back for a checkpoint, only for a verdict
 	}
+	l.sealing = true // nor its directory, which may go from here on
+	defer func() { l.sealing = false }()
 	if !l.born.IsZero() && time.Since(l.born) > l.opts.MaxAge {
 		l.rotateAt, l.looked = 1, time.Time{}
 	}

@@ -55,6 +55,7 @@ type Log struct {
 	key      note.Signer
 	chain    chain
 	sealed   uint64 // the last line that a checkpoint covers
+	sealing  bool   // a checkpoint is being written
 	file     *os.File
 	place    place
 	end      int64 // where the file ended when this process last wrote to it; -1 when that is not known
@@ -96,8 +97,10 @@ func Open(path string, opts ...Options) (*Log, error) {
 
 func (l *Log) open() error {
 	dir := filepath.Dir(l.path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+	if !l.sealing {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
 	}
 	if err := l.loadKey(dir); err != nil {
 		return err
