@@ -97,6 +97,8 @@ type Reading struct {
 type Facts interface {
 	// Approved reports whether a person vouched for d when this contract asked about a call of this tool.
 	Approved(contract, tool string, d destination.Destination) bool
+	// Vouched returns the destinations that a person vouched for on this server, whatever for.
+	Vouched() []destination.Destination
 	// Seen reports where a wrapped server wrote d first, if any did.
 	Seen(d destination.Destination, how provenance.Matching) (provenance.Sighting, bool)
 	// Verbatim reports where d stood as it is spelled here.
@@ -122,14 +124,17 @@ type Rules struct {
 	CleanContext, FirstUse bool
 	Reader                 bool // the tool only reads: nothing in its call becomes part of what the server keeps
 
-	trusted, refused []destination.Entry // Rule.TrustedDestinations and Deny, read once
+	trusted, refused []destination.Entry       // Rule.TrustedDestinations and Deny, read once
+	imitable         []destination.Destination // what trusted stands for
 }
 
 // NewRules prepares a rule for any number of decisions.
 func NewRules(rule policy.Rule, profile policy.Profile) Rules {
 	r := Rules{Rule: rule, Profile: profile}
 	for _, entry := range rule.TrustedDestinations {
-		r.trusted = append(r.trusted, destination.ParseEntry(entry))
+		parsed := destination.ParseEntry(entry)
+		r.trusted = append(r.trusted, parsed)
+		r.imitable = append(r.imitable, parsed.Destinations()...)
 	}
 	for _, entry := range rule.Deny {
 		r.refused = append(r.refused, destination.ParseEntry(entry))
@@ -173,7 +178,15 @@ type Judged struct {
 	Seen        *provenance.Sighting // for Directory, Attributed and Untrusted: where it stood
 	Words       string               // for FromUser: the words that vouch for it
 	Verbatim    bool                 // Untrusted, and it stood there in this very spelling
+	Like        *Likeness            // Untrusted or Unproven, and it could be taken for a trusted one
 	First       bool                 // Unproven, and the user's policy lets such a one pass (CleanContext, FirstUse)
+}
+
+// Likeness is what a destination could be taken for.
+type Likeness struct {
+	To      destination.Destination
+	How     string // one clause: "one character differs"
+	Session bool   // a person vouched for it in this session; else the policy trusts it
 }
 
 // Key names the question that j is: the same for the same destination however it was spelled, unless the spelling is

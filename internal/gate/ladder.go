@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/mcp-bouncer/bouncer/internal/destination"
@@ -21,7 +22,22 @@ type ladder struct {
 func (l ladder) judge(param string, d destination.Destination, kind policy.SinkKind) Judged {
 	j := Judged{Contract: l.contract, Param: param, Destination: d, Kind: kind}
 	j.Origin = l.origin(&j)
+	if j.Origin == Untrusted || j.Origin == Unproven {
+		j.Like = l.likeness(d)
+	}
 	return j
+}
+
+// likeness finds what d could be taken for. A twin that was planted before the real one is met cannot block that one: what the
+// user, a directory or an approval vouches for never comes here.
+func (l ladder) likeness(d destination.Destination) *Likeness {
+	if to, how, ok := destination.Resembles(d, l.r.imitable); ok {
+		return &Likeness{To: to, How: how}
+	}
+	if to, how, ok := destination.Resembles(d, l.f.Vouched()); ok {
+		return &Likeness{To: to, How: how, Session: true}
+	}
+	return nil
 }
 
 func (l ladder) origin(j *Judged) Origin {
@@ -96,6 +112,27 @@ func refuses(entries []destination.Entry, d destination.Destination) bool {
 
 // verdictOn says what follows from a destination's origin, and why in words for a reason.
 func verdictOn(j Judged, c Call, r Rules) (Verdict, string) {
+	if j.Like != nil && !j.Like.Session && r.Profile != policy.Strict {
+		return Deny, imitates(j)
+	}
+	verdict, why := onOrigin(j, c, r)
+	if j.Like != nil {
+		why += ", and " + imitates(j)
+	}
+	return verdict, why
+}
+
+// imitates says what a look-alike looks like. One of what the policy trusts is denied: whoever means it has to say so there. One of
+// what was vouched for a moment ago is shown beside it and asked about, since lists hold brothers and sisters.
+func imitates(j Judged) string {
+	by := "the policy trusts"
+	if j.Like.Session {
+		by = "was approved"
+	}
+	return fmt.Sprintf("could be taken for %s, which %s: %s", repr(j.Like.To.Raw), by, j.Like.How)
+}
+
+func onOrigin(j Judged, c Call, r Rules) (Verdict, string) {
 	switch j.Origin {
 	case Refused:
 		return Deny, "is refused by the policy"

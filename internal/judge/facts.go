@@ -22,6 +22,10 @@ func (f facts) Approved(contract, tool string, d destination.Destination) bool {
 	return f.j.cfg.Session.Vouched(f.j.cfg.Server.Name, scope(contract, tool), d)
 }
 
+func (f facts) Vouched() []destination.Destination {
+	return f.j.cfg.Session.VouchedFor(f.j.cfg.Server.Name)
+}
+
 func (f facts) Seen(d destination.Destination, how provenance.Matching) (provenance.Sighting, bool) {
 	return f.j.cfg.Session.Seen(d, how)
 }

@@ -2,6 +2,9 @@ package session
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -168,4 +171,22 @@ func (m *Memory) Vouched(server, tool string, d destination.Destination) bool {
 	m.facts.Lock()
 	defer m.facts.Unlock()
 	return m.vouched[vouch{server, tool, d.Kind, d.Canonical}]
+}
+
+// maxImitable is how many vouched destinations look-alikes are compared with.
+const maxImitable = 1000
+
+// VouchedFor implements Store.
+func (m *Memory) VouchedFor(server string) (out []destination.Destination) {
+	m.facts.Lock()
+	defer m.facts.Unlock()
+	for v := range m.vouched {
+		if v.server == server {
+			out = append(out, destination.Destination{Kind: v.kind, Raw: v.canonical, Canonical: v.canonical})
+		}
+	}
+	slices.SortFunc(out, func(a, b destination.Destination) int {
+		return cmp.Or(strings.Compare(a.Canonical, b.Canonical), strings.Compare(string(a.Kind), string(b.Kind)))
+	})
+	return out[:min(len(out), maxImitable)]
 }

@@ -56,4 +56,6 @@ type Store interface {
 	Vouch(server, tool string, d destination.Destination)
 	// Vouched reports whether Vouch was called for the same server, tool, kind and canonical destination.
 	Vouched(server, tool string, d destination.Destination) bool
+	// VouchedFor returns the destinations that Vouch was called with for any tool of server, a thousand at most.
+	VouchedFor(server string) []destination.Destination
 }
