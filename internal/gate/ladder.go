@@ -82,7 +82,26 @@ func (l ladder) seen(d destination.Destination) (provenance.Sighting, bool) {
 			return s, true
 		}
 	}
-	return l.f.Seen(d, provenance.Tokens)
+	if s, ok := l.f.Seen(d, provenance.Tokens); ok {
+		return s, true
+	}
+	return l.unveiled(d)
+}
+
+// unveiled looks up what an argument says in a disguise: the base64 of an address that a server wrote is that address to whoever
+// decodes it (A41). It taints and never vouches.
+func (l ladder) unveiled(d destination.Destination) (provenance.Sighting, bool) {
+	for _, r := range destination.Unveil([]byte(d.Raw)) {
+		for line := range strings.Lines(string(r.Text)) {
+			for _, inner := range destination.Parse(strings.TrimSpace(line)) {
+				if s, ok := l.f.Seen(inner, provenance.Tokens); ok {
+					s.Field = strings.TrimPrefix(s.Field+", in the call through "+r.Through, ", ")
+					return s, true
+				}
+			}
+		}
+	}
+	return provenance.Sighting{}, false
 }
 
 func covers(entries []destination.Entry, d destination.Destination) bool {

@@ -91,6 +91,9 @@ func (ix *Index) Verbatim(raw string) (Sighting, bool) {
 			return false
 		}
 		s := ix.sighting(hit{present, uint64(chunk.first)<<blockBits + uint64(at)}, Text)
+		if strings.Contains(s.Field, through) {
+			return false // a disguise is not how it stood there
+		}
 		if found++; found == 1 || s.Source.Named {
 			best = s
 		}

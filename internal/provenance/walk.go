@@ -34,8 +34,32 @@ func (w *walker) start(field string) {
 	w.place, w.at, w.nested = append(w.place[:0], destination.Visible(field, maxPlace)...), w.at[:0], 0
 }
 
-// leaf normalises and stores one text.
+// leaf stores one text, and what stands in it in a disguise.
 func (w *walker) leaf(text []byte) {
+	w.plain(text)
+	for _, r := range destination.Unveil(text) {
+		if !r.Lines {
+			w.veiled(r.Text, r.Through)
+			continue
+		}
+		for line := range bytes.Lines(r.Text) {
+			w.veiled(bytes.TrimRight(line, "\n"), r.Through)
+		}
+	}
+}
+
+// through stands in the place of a text that nobody wrote as it is, before the name of its disguise.
+const through = ", through "
+
+func (w *walker) veiled(text []byte, how string) {
+	place := len(w.place)
+	w.place = append(append(w.place, through...), how...)
+	w.plain(text)
+	w.place = w.place[:place]
+}
+
+// plain normalises and stores one text.
+func (w *walker) plain(text []byte) {
 	w.text, w.seams = destination.AppendNormalisedSeams(w.text[:0], text, w.seams[:0])
 	w.blank(w.text)
 	n := len(w.text)
@@ -83,16 +107,27 @@ func (w *walker) object(dec *jsontext.Decoder) bool {
 		return false
 	}
 	place := len(w.place)
+	var halves halves
 	for dec.PeekKind() != '}' {
 		v, err := dec.ReadValue()
 		if err != nil || len(v) < 2 || v[0] != '"' {
 			return false
 		}
 		w.name(v)
-		if !w.value(dec) {
+		named := halves.name(v)
+		if dec.PeekKind() == '"' {
+			if v, err = dec.ReadValue(); err != nil {
+				return false
+			}
+			halves.add(named, v)
+			w.str(v, w.nested == 0)
+		} else if !w.value(dec) {
 			return false
 		}
 		w.place = w.place[:place]
+	}
+	for _, address := range halves.joined() {
+		w.veiled(address, "two fields")
 	}
 	_, err := dec.ReadToken()
 	return err == nil
