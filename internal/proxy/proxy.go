@@ -191,9 +191,10 @@ func (p *Proxy) answerAll(code int, reason string) {
 
 // Error codes outside the ranges that JSON-RPC and MCP reserve.
 const (
-	codeGone     = 1001 // the server is not there any more
-	codeTooLarge = 1002 // the answer is over the limit
-	codeGarbled  = 1003 // the answer has no single reading
+	codeGone       = 1001 // the server is not there any more
+	codeTooLarge   = 1002 // the answer is over the limit
+	codeGarbled    = 1003 // the answer has no single reading
+	codeUnrecorded = 1004 // the answer could not be recorded
 )
 
 // reply sends a response to the client: on its own, or into the batch that its request came in.

@@ -12,14 +12,15 @@ func labelled(l provenance.Label, server, raw string) provenance.Labelled {
 	return provenance.Labelled{Label: l, Server: server, Destination: dest(raw)}
 }
 
-func labelOf(m *Memory, server, raw string) provenance.Label {
+func labelOf(m Store, server, raw string) provenance.Label {
 	l, _ := m.Labelled(server, dest(raw))
 	return l.Label
 }
 
 // TestLabels: a directory outlives an attribution, binds to its server, and never takes in what an agent's call put there.
-func TestLabels(t *testing.T) {
-	m := NewMemory()
+func TestLabels(t *testing.T) { everyStore(t, testLabels) }
+
+func testLabels(t *testing.T, m Store) {
 	for _, l := range []provenance.Labelled{
 		labelled(provenance.Attributed, "mail", "a@x.example"), labelled(provenance.Directory, "mail", "a@x.example"),
 		labelled(provenance.Directory, "mail", "b@x.example"), labelled(provenance.Attributed, "mail", "b@x.example"),
@@ -55,8 +56,9 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-func TestSecrets(t *testing.T) {
-	m := NewMemory()
+func TestSecrets(t *testing.T) { everyStore(t, testSecrets) }
+
+func testSecrets(t *testing.T, m Store) {
 	if _, ok := m.Secret("4237-4252-7456-2574"); ok {
 		t.Error("a secret before any was labelled")
 	}
@@ -81,8 +83,9 @@ func TestSecrets(t *testing.T) {
 }
 
 // TestFetch: each URL of a domain has its number, until the user asks for something else.
-func TestFetch(t *testing.T) {
-	m := NewMemory()
+func TestFetch(t *testing.T) { everyStore(t, testFetch) }
+
+func testFetch(t *testing.T, m Store) {
 	m.Say("Read the article that Bob posted")
 	want := func(domain, url string, n int) {
 		t.Helper()
@@ -106,8 +109,9 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-func TestFirstUse(t *testing.T) {
-	m := NewMemory()
+func TestFirstUse(t *testing.T) { everyStore(t, testFirstUse) }
+
+func testFirstUse(t *testing.T, m Store) {
 	if !m.Clean() {
 		t.Error("a new session is not clean")
 	}

@@ -1,0 +1,225 @@
+package session
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// magic begins a segment. Another version of Bouncer in the same session would have another one, and neither reads the
+// other: half of the facts is no ground for a decision.
+const magic = "bouncer session 1\n"
+
+func segmentName(n int) string { return fmt.Sprintf("%06d.seg", n) }
+
+// segment is the file that this process writes.
+type segment struct {
+	number int
+	file   *os.File
+
+	mu      sync.Mutex
+	scratch []byte
+	failed  error // of a write: what follows a torn record could not be read
+}
+
+// newSegment makes the next segment of the directory. Numbers have no gaps, so that who looks for the next one finds every
+// one; the caller holds the lock of the sessions.
+func newSegment(dir string) (*segment, error) {
+	for n := 1; ; n++ {
+		f, err := createPrivate(filepath.Join(dir, segmentName(n)))
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := tryLock(f); err != nil {
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
+		}
+		if _, err := f.Write([]byte(magic)); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return &segment{number: n, file: f}, nil
+	}
+}
+
+// largeBody is from where on a payload is not copied to be written.
+const largeBody = 32 << 10
+
+// write appends one record, made by body and ended by payload, with one write: a process that dies leaves a record that
+// is whole or one that is the last.
+func (s *segment) write(body func([]byte) []byte, payload []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed != nil {
+		return s.failed
+	}
+	b := body(append(s.scratch[:0], make([]byte, recordHead)...))
+	if len(b)-recordHead+len(payload) > maxBody {
+		s.failed = fmt.Errorf("write %s: a record of %d bytes", s.file.Name(), len(b)+len(payload))
+		return s.failed
+	}
+	head := seal(b[recordHead:], payload)
+	copy(b, head[:])
+	var n int
+	var err error
+	if len(payload) < largeBody {
+		b = append(b, payload...)
+		n, err = s.file.Write(b)
+	} else {
+		n, err = writeBoth(s.file, b, payload)
+		n -= len(payload)
+	}
+	if err == nil && n != len(b) {
+		err = io.ErrShortWrite
+	}
+	if cap(b) <= 2*largeBody {
+		s.scratch = b
+	}
+	s.failed = err
+	return err
+}
+
+// peer is the segment of another process, or of one that was: what a process saw outlives it.
+type peer struct {
+	file   *os.File
+	at     int64 // what is before it was read
+	buffer []byte
+}
+
+// openPeer opens segment n. It returns nil where there is none.
+func openPeer(dir string, n int) (*peer, error) {
+	f, err := openPrivate(filepath.Join(dir, segmentName(n)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &peer{file: f}, nil
+}
+
+const (
+	readAhead = 64 << 10
+	// inFlight is how long a record whose bytes do not match yet is looked at again: where a file system shows the length of
+	// a write before its bytes, they are about to come.
+	inFlight = 50 * time.Millisecond
+)
+
+// read gives every whole record that was not read before to take. What is torn at the end is a response that nobody saw.
+func (p *peer) read(take func(fact)) error {
+	for {
+		n, err := p.fill(readAhead)
+		if err != nil || n == 0 {
+			return err
+		}
+		used, err := p.parse(p.buffer[:n], take)
+		if err != nil {
+			return err
+		}
+		if used == 0 {
+			return nil
+		}
+		if n < readAhead && used == n {
+			return nil
+		}
+	}
+}
+
+// fill reads up to n bytes from where reading stands.
+func (p *peer) fill(n int) (int, error) {
+	if cap(p.buffer) < n {
+		p.buffer = make([]byte, n)
+	}
+	got, err := p.file.ReadAt(p.buffer[:n], p.at)
+	if err == io.EOF {
+		err = nil
+	}
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", p.file.Name(), err)
+	}
+	return got, err
+}
+
+// parse reads the whole records at the start of b and says how many bytes they were.
+func (p *peer) parse(b []byte, take func(fact)) (used int, err error) {
+	if p.at == 0 {
+		if len(b) < len(magic) {
+			return 0, nil
+		}
+		if string(b[:len(magic)]) != magic {
+			return 0, p.damaged("it is not one of this version of bouncer")
+		}
+		used, p.at = len(magic), int64(len(magic))
+	}
+	for len(b)-used >= recordHead {
+		size := int(binary.LittleEndian.Uint32(b[used:]))
+		if size == 0 || size > maxBody {
+			return used, p.damaged(fmt.Sprintf("a record in it has %d bytes", size))
+		}
+		whole := recordHead + size
+		if len(b)-used < whole {
+			if used > 0 {
+				return used, nil
+			}
+			return p.large(whole, take)
+		}
+		if err := p.one(b[used:used+whole], take); err != nil {
+			return used, err
+		}
+		used += whole
+		p.at += int64(whole)
+	}
+	return used, nil
+}
+
+// large reads a record that is longer than what is read at once, if it is there.
+func (p *peer) large(whole int, take func(fact)) (used int, err error) {
+	info, err := p.file.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("read %s: %w", p.file.Name(), err)
+	}
+	if info.Size() < p.at+int64(whole) {
+		return 0, nil
+	}
+	n, err := p.fill(whole)
+	if err != nil || n < whole {
+		return 0, err
+	}
+	err = p.one(p.buffer[:whole], take)
+	if err == nil {
+		used = whole
+		p.at += int64(whole)
+	}
+	if cap(p.buffer) > 1<<20 { // one large answer does not hold the memory for the next
+		p.buffer = nil
+	}
+	return used, err
+}
+
+// one takes one record.
+func (p *peer) one(rec []byte, take func(fact)) error {
+	for until := time.Now().Add(inFlight); !opened(rec[:recordHead], rec[recordHead:]); {
+		if !time.Now().Before(until) {
+			return p.damaged("the checksum of a record is wrong")
+		}
+		time.Sleep(time.Millisecond)
+		if _, err := p.file.ReadAt(rec, p.at); err != nil && err != io.EOF {
+			return fmt.Errorf("read %s: %w", p.file.Name(), err)
+		}
+	}
+	f, err := readFact(rec[recordHead:])
+	if err != nil {
+		return p.damaged(err.Error())
+	}
+	take(f)
+	return nil
+}
+
+func (p *peer) damaged(why string) error { return fmt.Errorf("%s is damaged: %s", p.file.Name(), why) }
