@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
-	_ "github.com/ncruces/go-sqlite3/embed" // the library that it stands on
 )
 
 // database holds the rare facts of a session. It is opened at its first use: most processes never need it, and opening
