@@ -49,7 +49,7 @@ func TestDiskRunsFull(t *testing.T) {
 	t.Parallel()
 	s, bouncer := newSandbox(t), bouncerBinary(t)
 	mountTmpfs(t, s.bouncer, "size=64k,mode=700")
-	h := wrapIn(t, s, bouncer, "plain").open(nil)
+	h := wrapIn(t, s, bouncer, "plain", "--session", "memory").open(nil)
 	h.works()
 	passed := 1
 	for range 3 {

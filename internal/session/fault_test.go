@@ -102,7 +102,7 @@ func TestDamage(t *testing.T) {
 	}
 	home := t.TempDir()
 	a := join(t, home, theClient)
-	other := filepath.Join(a.dir, segmentName(a.own.number+1))
+	other := nextSegment(a)
 	if err := os.WriteFile(other, []byte("bouncer session 2\nmore"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestForeignFacts(t *testing.T) {
 	} {
 		l := join(t, t.TempDir(), theClient)
 		made := filepath.Join(l.dir, "made")
-		if err := errors.Join(c.make(made), os.Rename(made, filepath.Join(l.dir, segmentName(l.own.number+1)))); err != nil {
+		if err := errors.Join(c.make(made), os.Rename(made, nextSegment(l))); err != nil {
 			t.Fatal(err)
 		}
 		mark := l.Mark()
@@ -184,42 +184,81 @@ func TestForeignFacts(t *testing.T) {
 	wantFault(t, l, mark, "can be written by others")
 }
 
-// TestRemoved: a session whose directory was taken away is none: who joins next would know nothing of it.
-func TestRemoved(t *testing.T) {
+// TestMoved: a session whose directory was taken away is none, since who joins next knows nothing of it. When it is back, all
+// is well again.
+func TestMoved(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("an open file cannot be removed here")
+		t.Skip("an open file cannot be moved here")
 	}
-	l := join(t, t.TempDir(), theClient)
-	if err := os.RemoveAll(l.dir); err != nil {
+	home := t.TempDir()
+	l := join(t, home, theClient)
+	sessions := filepath.Join(home, "sessions")
+	if err := os.Rename(sessions, sessions+".away"); err != nil {
 		t.Fatal(err)
 	}
 	mark := l.Mark()
-	wantFault(t, l, mark, "was removed")
+	wantFault(t, l, mark, "was moved or removed")
+	if err := os.WriteFile(sessions, nil, 0o600); err != nil { // something else in its place
+		t.Fatal(err)
+	}
+	mark = l.Mark()
+	wantFault(t, l, mark, sessions)
+	if err := errors.Join(os.Remove(sessions), os.Rename(sessions+".away", sessions)); err != nil {
+		t.Fatal(err)
+	}
+	mark = l.Mark()
+	wantSound(t, l, mark)
+	if err := os.RemoveAll(l.dir); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		mark = l.Mark()
+		wantFault(t, l, mark, "was moved or removed")
+	}
 }
 
-// TestUnwritten: what cannot be written is fromFiles, and from then on nothing is decided in this process. The others go on.
+// TestUnwritten: what cannot be written is said, and nothing is decided until something can be written again. Behind what may
+// be a torn record nothing is written: it goes on in another file.
 func TestUnwritten(t *testing.T) {
 	home := t.TempDir()
 	a, b := join(t, home, theClient), join(t, home, theClient)
-	readOnly, err := os.Open(segmentPath(a))
+	full, err := os.Open(segmentPath(a)) // it takes no write
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := a.own.file
-	a.own.file = readOnly
+	defer full.Close()
+	whole := segmentPath(a)
+	unlock, err := a.place.lock() // and no other file can be made
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.own.file.Close()
+	a.own.file = full
+	mark := a.Mark()
 	if err := a.Observe(fromFiles, []byte(`"lost@x.example"`)); err == nil {
 		t.Error("it could not be written, and nobody is told")
 	}
-	if err := a.Observe(fromFiles, []byte(`"`+strings.Repeat("x", 2*largeBody)+`"`)); err == nil {
-		t.Error("the next could not be written, and nobody is told")
+	wantFault(t, a, mark, whole)
+	wantFault(t, a, a.Mark(), "lock") // it lasts
+	mark = b.Mark()
+	wantSound(t, b, mark)
+	unlock()
+	appendTo(t, whole, recordOf(`"` + strings.Repeat("x", 1000) + `"`)[:500])
+	for _, text := range []string{"later@x.example", strings.Repeat("x", 2*largeBody) + " long@x.example"} {
+		if err := a.Observe(fromFiles, []byte(`"`+text+`"`)); err != nil {
+			t.Error(err)
+		}
 	}
-	a.own.file = whole
-	readOnly.Close()
-	if err := a.Observe(fromFiles, []byte(`"later@x.example"`)); err == nil {
-		t.Error("behind what may be a torn record, another one was written")
+	for _, c := range []struct {
+		raw  string
+		want bool
+	}{{"lost@x.example", false}, {"later@x.example", true}, {"long@x.example", true}} {
+		if _, ok := b.Seen(dest(c.raw), provenance.Tokens); ok != c.want {
+			t.Errorf("another process sees %s: %v", c.raw, ok)
+		}
 	}
-	mark := a.Mark()
-	wantFault(t, a, mark, segmentName(a.own.number))
+	mark = a.Mark()
+	wantSound(t, a, mark)
 	mark = b.Mark()
 	wantSound(t, b, mark)
 }

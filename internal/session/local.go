@@ -26,7 +26,10 @@ type Local struct {
 
 	reading sync.Mutex // guards what follows: one goroutine reads the others' segments
 	peers   []*peer
-	next    int // number of the segment that is looked for
+	next    int          // number of the segment that is looked for
+	mine    map[int]bool // segments of this process
+
+	renewing sync.Mutex // held while another segment is begun
 
 	rare    sync.Mutex // held while a rare fact is checked and written, so that two of them keep their order
 	stale   atomic.Bool
@@ -47,11 +50,11 @@ func open(home string, who Identity, t Table) (*Local, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the session's store: %w", err)
 	}
-	dir, own, err := p.join(who)
+	dir, own, number, err := p.join(who)
 	if err != nil {
 		return nil, fmt.Errorf("open the session's store: %w", err)
 	}
-	l := &Local{mem: NewMemory(), place: p, dir: dir, own: own, db: newDatabase(p, dir), next: 1,
+	l := &Local{mem: NewMemory(), place: p, dir: dir, own: own, db: newDatabase(p, dir), next: 1, mine: map[int]bool{number: true},
 		stop: make(chan struct{}), stopped: make(chan struct{})}
 	go l.background()
 	return l, nil
@@ -100,8 +103,11 @@ func (l *Local) Close() error {
 // Mark implements Store.
 func (l *Local) Mark() uint64 {
 	mark := l.faults.Load()
-	if there, err := named(l.own.file); err != nil || !there {
-		l.breakDown(errors.Join(err, fmt.Errorf("%s was removed", l.own.file.Name())))
+	if l.own.bad() != nil {
+		l.fault(l.renew())
+	}
+	if !l.own.inPlace() { // who joins now joins another session
+		l.fault(fmt.Errorf("what this process wrote in %s was moved or removed", l.dir))
 	}
 	l.sync()
 	return mark
@@ -144,13 +150,13 @@ func (l *Local) sync() {
 		return
 	}
 	for {
-		if l.next == l.own.number {
+		if l.mine[l.next] {
 			l.next++
 			continue
 		}
 		p, err := openPeer(l.dir, l.next)
-		if err != nil {
-			l.breakDown(err)
+		if err != nil { // it is looked for again each time: as long as it is so, nothing is decided
+			l.fault(err)
 			return
 		}
 		if p == nil {
@@ -205,10 +211,44 @@ func (l *Local) retire() {
 	l.peers = kept
 }
 
+// write appends a record for the others to read. Where it cannot, and may have left a torn one, it tries to begin anew.
+func (l *Local) write(body func([]byte) []byte, payload []byte) error {
+	err := l.own.write(body, payload)
+	if err == nil {
+		return nil
+	}
+	if again := l.renew(); again == nil {
+		err = l.own.write(body, payload)
+	}
+	l.fault(err)
+	return err
+}
+
+// renew begins another segment after a write failed. It also rings the bell, which may be what was not written.
+func (l *Local) renew() error {
+	l.renewing.Lock()
+	defer l.renewing.Unlock()
+	if l.own.bad() == nil {
+		return nil
+	}
+	if l.own.spare == nil {
+		f, number, err := l.place.another(l.dir)
+		if err != nil {
+			return err
+		}
+		l.reading.Lock()
+		l.mine[number] = true
+		l.reading.Unlock()
+		l.own.spare = f
+	}
+	ring := []byte{recBell}
+	head := seal(ring)
+	return l.own.begin(append(head[:], ring...))
+}
+
 // Observe implements Store.
 func (l *Local) Observe(src provenance.Source, payload []byte, echo ...string) error {
-	err := l.own.write(func(b []byte) []byte { return observation(b, src, echo) }, payload)
-	l.breakDown(err)
+	err := l.write(func(b []byte) []byte { return observation(b, src, echo) }, payload)
 	return errors.Join(err, l.mem.Observe(src, payload, echo...))
 }
 
@@ -235,7 +275,7 @@ func (l *Local) Label(what provenance.Labelled) {
 	if !l.mem.news(what) {
 		return
 	}
-	l.breakDown(l.own.write(func(b []byte) []byte { return labelling(b, what) }, nil))
+	_ = l.write(func(b []byte) []byte { return labelling(b, what) }, nil) // a fault is kept, and Err says it
 	l.mem.Label(what)
 }
 

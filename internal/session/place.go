@@ -73,21 +73,38 @@ func (p *place) lock() (unlock func(), err error) {
 const clientsFile = "clients" // a line for every client that a session is for
 
 // join makes the directory of a session, if it is not there, and a segment in it.
-func (p *place) join(who Identity) (dir string, s *segment, err error) {
+func (p *place) join(who Identity) (dir string, s *segment, number int, err error) {
 	unlock, err := p.lock()
 	if err != nil {
-		return "", nil, err
+		return "", nil, 0, err
 	}
 	defer unlock()
 	dir = filepath.Join(p.dir, who.Key)
 	if err := makeDir(dir); err != nil {
-		return "", nil, err
+		return "", nil, 0, err
 	}
 	if err := p.enter(dir, who.Client); err != nil {
-		return "", nil, err
+		return "", nil, 0, err
 	}
-	s, err = newSegment(dir)
-	return dir, s, err
+	f, number, err := create(dir)
+	if err != nil {
+		return "", nil, 0, err
+	}
+	s = &segment{spare: f}
+	if err := s.begin(nil); err != nil {
+		return "", nil, 0, errors.Join(err, f.Close())
+	}
+	return dir, s, number, nil
+}
+
+// another makes one more segment in the directory of a session.
+func (p *place) another(dir string) (f *os.File, number int, err error) {
+	unlock, err := p.lock()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer unlock()
+	return create(dir)
 }
 
 // enter notes that a session is a client's. A line that a killed process left unfinished is ended first.
@@ -216,10 +233,10 @@ func isForeign(path string) bool {
 func (p *place) leave(dir string, s *segment) error {
 	unlock, err := p.lock()
 	if err != nil {
-		return errors.Join(err, s.file.Close())
+		return errors.Join(err, s.close())
 	}
 	defer unlock()
-	if err := s.file.Close(); err != nil {
+	if err := s.close(); err != nil {
 		return err
 	}
 	if p.over(dir) {

@@ -92,14 +92,3 @@ func writeBoth(f *os.File, a, b []byte) (n int, err error) {
 	}
 	return max(n, 0), err
 }
-
-// named reports whether the open file still has a name: without one it is in no session any more.
-func named(f *os.File) (bool, error) {
-	var st unix.Stat_t
-	for {
-		err := unix.Fstat(int(f.Fd()), &st)
-		if !errors.Is(err, unix.EINTR) {
-			return st.Nlink > 0, err
-		}
-	}
-}

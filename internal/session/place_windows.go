@@ -51,6 +51,3 @@ func tryLock(f *os.File) error {
 func writeBoth(f *os.File, a, b []byte) (int, error) {
 	return f.Write(append(append(make([]byte, 0, len(a)+len(b)), a...), b...))
 }
-
-// named is always true: an open file cannot be removed here.
-func named(*os.File) (bool, error) { return true, nil }

@@ -20,33 +20,79 @@ func segmentName(n int) string { return fmt.Sprintf("%06d.seg", n) }
 
 // segment is the file that this process writes.
 type segment struct {
-	number int
-	file   *os.File
-
 	mu      sync.Mutex
+	file    *os.File
+	info    fs.FileInfo // says which file it is
+	spare   *os.File    // the next one, made and not yet begun
 	scratch []byte
 	failed  error // of a write: what follows a torn record could not be read
 }
 
-// newSegment makes the next segment of the directory. Numbers have no gaps, so that who looks for the next one finds every
-// one; the caller holds the lock of the sessions.
-func newSegment(dir string) (*segment, error) {
+// create makes the next segment file of a directory, and locks it. Numbers have no gaps, so that who looks for the next one
+// finds every one; the caller holds the lock of the sessions.
+func create(dir string) (f *os.File, number int, err error) {
 	for n := 1; ; n++ {
 		f, err := createPrivate(filepath.Join(dir, segmentName(n)))
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if err := tryLock(f); err != nil {
-			return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
+			return nil, 0, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
 		}
-		if _, err := f.Write([]byte(magic)); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		return &segment{number: n, file: f}, nil
+		return f, n, nil
 	}
+}
+
+// begin starts to write in the spare file. It is not removed where that cannot be: somebody may have it open, and would
+// not look for another of its number.
+func (s *segment) begin(records []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.spare.Truncate(0)
+	if err == nil {
+		_, err = s.spare.Write(append([]byte(magic), records...))
+	}
+	if err != nil {
+		return err
+	}
+	info, err := s.spare.Stat()
+	if err != nil {
+		return err
+	}
+	if s.file != nil {
+		s.file.Close() // with its lock: what is torn in it stays so
+	}
+	s.file, s.info, s.spare, s.failed = s.spare, info, nil, nil
+	return nil
+}
+
+// bad returns why nothing can be written to the segment.
+func (s *segment) bad() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
+}
+
+func (s *segment) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	if s.spare != nil {
+		err = s.spare.Close()
+	}
+	s.failed = errors.New("the session was left")
+	return errors.Join(err, s.file.Close())
+}
+
+// inPlace reports whether the segment still is where the others look for it.
+func (s *segment) inPlace() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	there, err := os.Lstat(s.file.Name())
+	return err == nil && os.SameFile(s.info, there)
 }
 
 // largeBody is from where on a payload is not copied to be written.

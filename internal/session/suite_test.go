@@ -1,6 +1,7 @@
 package session
 
 import (
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -46,7 +47,17 @@ func join(t testing.TB, home string, who Identity) *Local {
 	return l
 }
 
-func segmentPath(l *Local) string { return filepath.Join(l.dir, segmentName(l.own.number)) }
+func segmentPath(l *Local) string { return l.own.file.Name() }
+
+// nextSegment is the path of the segment that the next process of l's session would write.
+func nextSegment(l *Local) string {
+	for n := 1; ; n++ {
+		path := filepath.Join(l.dir, segmentName(n))
+		if _, err := os.Lstat(path); err != nil {
+			return path
+		}
+	}
+}
 
 // turns is a Store whose calls go to several stores in turn.
 type turns struct {
