@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,7 @@ type Local struct {
 
 	reading sync.Mutex // guards what follows: one goroutine reads the others' segments
 	peers   []*peer
+	buffer  buffer
 	next    int          // number of the segment that is looked for
 	mine    map[int]bool // segments of this process
 
@@ -71,7 +73,7 @@ func (l *Local) background() {
 	defer tick.Stop()
 	for {
 		l.sync()
-		l.retire()
+		l.retireAll()
 		select {
 		case <-l.stop:
 			return
@@ -154,7 +156,7 @@ func (l *Local) sync() {
 			l.next++
 			continue
 		}
-		p, err := openPeer(l.dir, l.next)
+		p, err := openPeer(l.dir, l.next, &l.buffer)
 		if err != nil { // it is looked for again each time: as long as it is so, nothing is decided
 			l.fault(err)
 			return
@@ -162,12 +164,16 @@ func (l *Local) sync() {
 		if p == nil {
 			break
 		}
-		l.peers = append(l.peers, p)
 		l.next++
+		if l.peers = append(l.peers, p); !l.read(p) {
+			return
+		}
+		if p.over() { // most segments of a long session are of processes that have ended
+			l.retire(len(l.peers) - 1)
+		}
 	}
 	for _, p := range l.peers {
-		if err := p.read(l.take); err != nil {
-			l.breakDown(err)
+		if !l.read(p) {
 			return
 		}
 	}
@@ -192,23 +198,28 @@ func (l *Local) take(f fact) {
 	}
 }
 
-// retire closes the segments of processes that have ended: what is torn in them stays so.
-func (l *Local) retire() {
+func (l *Local) read(p *peer) bool {
+	err := p.read(l.take)
+	l.breakDown(err)
+	return err == nil
+}
+
+// retire reads the rest of a segment whose process has ended, and closes it: what is torn in it stays so.
+func (l *Local) retire(i int) {
+	l.read(l.peers[i])
+	l.peers[i].file.Close()
+	l.peers = slices.Delete(l.peers, i, i+1)
+}
+
+// retireAll closes the segments of all processes that have ended.
+func (l *Local) retireAll() {
 	l.reading.Lock()
 	defer l.reading.Unlock()
-	kept := l.peers[:0]
-	for _, p := range l.peers {
-		if p.at == 0 || tryLock(p.file) != nil { // without a beginning it may not be locked yet
-			kept = append(kept, p)
-			continue
+	for i := len(l.peers) - 1; i >= 0; i-- {
+		if l.peers[i].over() {
+			l.retire(i)
 		}
-		if err := p.read(l.take); err != nil {
-			l.breakDown(err)
-		}
-		p.file.Close()
 	}
-	clear(l.peers[len(kept):])
-	l.peers = kept
 }
 
 // write appends a record for the others to read. Where it cannot, and may have left a torn one, it tries to begin anew.

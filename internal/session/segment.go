@@ -134,13 +134,16 @@ func (s *segment) write(body func([]byte) []byte, payload []byte) error {
 
 // peer is the segment of another process, or of one that was: what a process saw outlives it.
 type peer struct {
-	file   *os.File
-	at     int64 // what is before it was read
-	buffer []byte
+	file *os.File
+	at   int64 // what is before it was read
+	buf  *buffer
 }
 
+// buffer is what segments are read into, one after the other: a session can have hundreds.
+type buffer struct{ b []byte }
+
 // openPeer opens segment n. It returns nil where there is none.
-func openPeer(dir string, n int) (*peer, error) {
+func openPeer(dir string, n int, buf *buffer) (*peer, error) {
 	f, err := openPrivate(filepath.Join(dir, segmentName(n)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -148,7 +151,7 @@ func openPeer(dir string, n int) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peer{file: f}, nil
+	return &peer{file: f, buf: buf}, nil
 }
 
 const (
@@ -165,7 +168,7 @@ func (p *peer) read(take func(fact)) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		used, err := p.parse(p.buffer[:n], take)
+		used, err := p.parse(p.buf.b[:n], take)
 		if err != nil {
 			return err
 		}
@@ -180,10 +183,10 @@ func (p *peer) read(take func(fact)) error {
 
 // fill reads up to n bytes from where reading stands.
 func (p *peer) fill(n int) (int, error) {
-	if cap(p.buffer) < n {
-		p.buffer = make([]byte, n)
+	if cap(p.buf.b) < n {
+		p.buf.b = make([]byte, n)
 	}
-	got, err := p.file.ReadAt(p.buffer[:n], p.at)
+	got, err := p.file.ReadAt(p.buf.b[:n], p.at)
 	if err == io.EOF {
 		err = nil
 	}
@@ -238,13 +241,13 @@ func (p *peer) large(whole int, take func(fact)) (used int, err error) {
 	if err != nil || n < whole {
 		return 0, err
 	}
-	err = p.one(p.buffer[:whole], take)
+	err = p.one(p.buf.b[:whole], take)
 	if err == nil {
 		used = whole
 		p.at += int64(whole)
 	}
-	if cap(p.buffer) > 1<<20 { // one large answer does not hold the memory for the next
-		p.buffer = nil
+	if cap(p.buf.b) > 1<<20 { // one large answer does not hold the memory for the next
+		p.buf.b = nil
 	}
 	return used, err
 }
@@ -267,5 +270,8 @@ func (p *peer) one(rec []byte, take func(fact)) error {
 	take(f)
 	return nil
 }
+
+// over reports that the process that wrote a segment has ended. Without a beginning nobody can say: it may not be locked yet.
+func (p *peer) over() bool { return p.at > 0 && tryLock(p.file) == nil }
 
 func (p *peer) damaged(why string) error { return fmt.Errorf("%s is damaged: %s", p.file.Name(), why) }
