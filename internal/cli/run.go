@@ -145,7 +145,11 @@ func (f runFlags) export(collector *otlp.Options, path string, log sessionLog) (
 // config along could pick one that knows nothing.
 func (f runFlags) openSession(home string) (facts session.Store, leave func(), err error) {
 	if f.store == "memory" {
-		return session.NewMemory(), func() {}, nil
+		memory := session.NewMemory()
+		if f.intent != "" {
+			memory.Say(f.intent)
+		}
+		return memory, func() {}, nil
 	}
 	who, err := session.Here()
 	if err != nil {
@@ -154,6 +158,9 @@ func (f runFlags) openSession(home string) (facts session.Store, leave func(), e
 	local, err := session.Open(home, who)
 	if err != nil {
 		return nil, nil, err
+	}
+	if f.intent != "" {
+		local.SayHere(f.intent)
 	}
 	return local, func() {
 		if err := local.Close(); err != nil {
@@ -173,9 +180,6 @@ const lastWords = 5 * time.Second
 func relay(f runFlags, server policy.Server, rules *policy.Set, profile policy.Profile, dir string, facts session.Store, log judge.Log, child *upstream.Process, signals <-chan os.Signal) error {
 	in, out := upstream.Stdio()
 	pins := &pin.Book{}
-	if f.intent != "" {
-		facts.Say(f.intent)
-	}
 	j := judge.New(judge.Config{
 		Server: server, Policy: rules, Profile: profile, Session: facts, SessionID: f.session, Log: log,
 		BestEffort: f.audit == "best-effort", Pins: pins, Paths: &judge.Paths{Guarded: f.guarded(dir)}, Problem: say,

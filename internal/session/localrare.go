@@ -119,6 +119,13 @@ func (l *Local) Use(ds []destination.Destination) {
 // Say implements Store.
 func (l *Local) Say(prompt string) { l.tell(rareOf(saidWords, prompt)) }
 
+// SayHere records words that count in this process alone. The flag that they come from stands in the config entry of one
+// server, and whoever wrote that entry must not speak for the user to the others.
+func (l *Local) SayHere(prompt string) {
+	l.sync()
+	l.mem.Say(prompt)
+}
+
 // Fetch implements Store.
 func (l *Local) Fetch(domain, url string) int {
 	l.sync()

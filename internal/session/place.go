@@ -154,6 +154,18 @@ func (p *place) sweep(but string) error {
 	return err
 }
 
+// Sweep removes what sessions that are over left in a Bouncer home. Where there are none it makes nothing.
+func Sweep(home string) error {
+	p := &place{filepath.Join(home, "sessions"), Processes}
+	if err := checkDir(p.dir); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return p.sweep("")
+}
+
 const leaving = ".gone-"
 
 // remove removes a session's directory. It gets another name first, so that half of a session is never joined.
