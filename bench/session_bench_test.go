@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
@@ -55,17 +56,17 @@ func benchSession(b *testing.B, local bool, peers int, busy bool, size int) {
 	pins.Pin([]jsonrpc.Value{definition})
 	j := newJudge(b, home, facts, pins)
 	request := judge.Request{Tool: sendTool, Args: []byte(`{"n":100,"to":"` + recipient + `"}`), Client: "bench 1"}
-	text := fmt.Appendf(nil, `{"content":[{"type":"text","text":"%0*d"}]}`, size, 0)
+	text := fmt.Appendf(nil, `{"content":[{"type":"text","text":"%020d %s"}]}`, 0, strings.Repeat("the report is due on Friday ", size/27+1)[:size])
 	src := provenance.Source{Server: "null", Kind: "result"}
 	observe := func(s session.Store, i int) {
-		copy(text[40:], fmt.Sprintf("%020d", i))
+		copy(text[36:], fmt.Sprintf("%020d", i))
 		if err := s.Observe(src, text); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for i := 0; b.Loop(); i++ {
 		if busy {
-			observe(others[i%peers], -i)
+			observe(others[i%peers], 1_000_000_000+i)
 		}
 		observe(facts, i)
 		if o := j.Decide(request); o.Decision.Verdict != 0 {

@@ -216,10 +216,10 @@ func TestLastOneOut(t *testing.T) {
 	mustClose(t, a)
 	mustClose(t, b)
 	c := mustOpen(t, home, who, table)
-	if seen, ok := c.Seen(dest("x@x.example"), provenance.Tokens); !ok || seen.Source != fromFiles {
+	if seen, ok := now(c).Seen(dest("x@x.example"), provenance.Tokens); !ok || seen.Source != fromFiles {
 		t.Errorf("a restart loses what was seen: %+v", seen)
 	}
-	if c.Request() == nil {
+	if now(c).Request() == nil {
 		t.Error("a restart loses what the user said")
 	}
 	d := mustOpen(t, home, who, table)
@@ -306,14 +306,14 @@ func TestSayHere(t *testing.T) {
 	b.Say("Summarise the page")
 	a.SayHere("Send it to eve@x.example")
 	mail := []string{"send"}
-	if !a.Request().Asks(mail) || b.Request().Asks(mail) {
+	if !now(a).Request().Asks(mail) || now(b).Request().Asks(mail) {
 		t.Error("the words are not where they should be")
 	}
-	if c := join(t, home, theClient); c.Request().Asks(mail) || c.Request() == nil {
+	if c := join(t, home, theClient); now(c).Request().Asks(mail) || now(c).Request() == nil {
 		t.Error("another process has them")
 	}
 	b.Say("Send it to bob@x.example")
-	if _, ok := a.Request().Vouches(dest("bob@x.example"), mail); !ok {
+	if _, ok := now(a).Request().Vouches(dest("bob@x.example"), mail); !ok {
 		t.Error("what the user says later does not count")
 	}
 }
@@ -330,8 +330,8 @@ func TestSideBySide(t *testing.T) {
 	a.Vouch("mail", "send", dest("y@x.example"))
 	a.Say("Send it to bob@x.example")
 	a.Label(labelled(provenance.Directory, "mail", "z@x.example"))
-	if _, ok := b.Seen(dest("x@x.example"), provenance.Tokens); ok || b.Vouched("mail", "send", dest("y@x.example")) || b.Request() != nil ||
-		labelOf(b, "mail", "z@x.example") != "" || !b.Clean() {
+	if _, ok := now(b).Seen(dest("x@x.example"), provenance.Tokens); ok || now(b).Vouched("mail", "send", dest("y@x.example")) || now(b).Request() != nil ||
+		labelOf(now(b), "mail", "z@x.example") != "" || !now(b).Clean() {
 		t.Error("one client's facts are another's")
 	}
 	if a.Reserve("mail", "send") != 1 || b.Reserve("mail", "send") != 1 {

@@ -63,15 +63,15 @@ func TestTornRecord(t *testing.T) {
 			}
 			appendTo(t, segmentPath(a), rec[:cut])
 			mark := b.Mark()
-			if _, ok := b.Seen(dest("before@x.example"), provenance.Tokens); !ok {
+			if _, ok := now(b).Seen(dest("before@x.example"), provenance.Tokens); !ok {
 				t.Errorf("%s cut at %d: what stands before it is not read", name, cut)
 			}
-			if _, ok := b.Seen(dest("torn@x.example"), provenance.Tokens); ok {
+			if _, ok := now(b).Seen(dest("torn@x.example"), provenance.Tokens); ok {
 				t.Errorf("%s cut at %d: a torn record is read", name, cut)
 			}
 			wantSound(t, b, mark)
 			appendTo(t, segmentPath(a), rec[cut:])
-			if seen, ok := b.Seen(dest("torn@x.example"), provenance.Tokens); !ok || seen.Source != fromFiles {
+			if seen, ok := now(b).Seen(dest("torn@x.example"), provenance.Tokens); !ok || seen.Source != fromFiles {
 				t.Errorf("%s cut at %d: it became whole and is not read: %+v", name, cut, seen)
 			}
 			wantSound(t, b, mark)
@@ -95,7 +95,7 @@ func TestDamage(t *testing.T) {
 		a, b := join(t, home, theClient), join(t, home, theClient)
 		appendTo(t, segmentPath(a), junk)
 		mark := b.Mark()
-		b.Seen(dest("x@x.example"), provenance.Tokens)
+		now(b).Seen(dest("x@x.example"), provenance.Tokens)
 		t.Log(name)
 		wantFault(t, b, mark, "damaged")
 		wantFault(t, b, b.Mark(), "damaged") // it lasts
@@ -143,7 +143,7 @@ func TestForeignFacts(t *testing.T) {
 			t.Fatal(err)
 		}
 		mark := l.Mark()
-		if _, seen := l.Seen(dest("x@x.example"), provenance.Tokens); seen {
+		if _, seen := now(l).Seen(dest("x@x.example"), provenance.Tokens); seen {
 			t.Errorf("%s: it is read", c.why)
 		}
 		if c.why == "another user" && os.Geteuid() != 0 {
@@ -253,7 +253,7 @@ func TestUnwritten(t *testing.T) {
 		raw  string
 		want bool
 	}{{"lost@x.example", false}, {"later@x.example", true}, {"long@x.example", true}} {
-		if _, ok := b.Seen(dest(c.raw), provenance.Tokens); ok != c.want {
+		if _, ok := now(b).Seen(dest(c.raw), provenance.Tokens); ok != c.want {
 			t.Errorf("another process sees %s: %v", c.raw, ok)
 		}
 	}
@@ -293,7 +293,7 @@ func TestLockedDatabase(t *testing.T) {
 		t.Errorf("URL number %d while the database was locked", n)
 	}
 	a.Vouch("mail", "send", dest("new@x.example"))
-	if a.Vouched("mail", "send", dest("new@x.example")) {
+	if now(a).Vouched("mail", "send", dest("new@x.example")) {
 		t.Error("a vouch counts that was not written")
 	}
 	if err := c.Exec("ROLLBACK"); err != nil {
@@ -322,13 +322,13 @@ func TestCorruptDatabase(t *testing.T) {
 	}
 	for range 2 {
 		mark = a.Mark()
-		a.Request()
+		now(a).Request()
 		wantFault(t, a, mark, "not a database")
 	}
 	late := join(t, home, theClient)
 	mark = late.Mark()
 	wantFault(t, late, mark, "not a database")
-	if a.Label(labelled(provenance.Directory, "mail", "a@x.example")); labelOf(a, "mail", "a@x.example") != "" {
+	if a.Label(labelled(provenance.Directory, "mail", "a@x.example")); labelOf(now(a), "mail", "a@x.example") != "" {
 		t.Error("a directory entry counts though nobody knows what agents put there")
 	}
 }

@@ -265,13 +265,11 @@ func (l *Local) Observe(src provenance.Source, payload []byte, echo ...string) e
 
 // Seen implements Store.
 func (l *Local) Seen(d destination.Destination, how provenance.Matching) (provenance.Sighting, bool) {
-	l.sync()
 	return l.mem.Seen(d, how)
 }
 
 // Verbatim implements Store.
 func (l *Local) Verbatim(d destination.Destination) (provenance.Sighting, bool) {
-	l.sync()
 	return l.mem.Verbatim(d)
 }
 
@@ -279,12 +277,14 @@ func (l *Local) Verbatim(d destination.Destination) (provenance.Sighting, bool) 
 func (l *Local) Label(what provenance.Labelled) {
 	l.rare.Lock()
 	defer l.rare.Unlock()
-	l.sync()
-	if what.Label == provenance.Directory && l.stale.Load() {
-		return // an agent's call may have put it there, and nobody can say
-	}
 	if !l.mem.news(what) {
 		return
+	}
+	if what.Label == provenance.Directory {
+		l.sync()
+		if l.stale.Load() || !l.mem.news(what) {
+			return // an agent's call put it there, or may have
+		}
 	}
 	_ = l.write(func(b []byte) []byte { return labelling(b, what) }, nil) // a fault is kept, and Err says it
 	l.mem.Label(what)
@@ -292,36 +292,30 @@ func (l *Local) Label(what provenance.Labelled) {
 
 // Labelled implements Store.
 func (l *Local) Labelled(server string, d destination.Destination) (provenance.Labelled, bool) {
-	l.sync()
 	return l.mem.Labelled(server, d)
 }
 
 // Secret implements Store.
 func (l *Local) Secret(text string) (provenance.Labelled, bool) {
-	l.sync()
 	return l.mem.Secret(text)
 }
 
 // Clean implements Store.
 func (l *Local) Clean() bool {
-	l.sync()
 	return l.mem.Clean()
 }
 
 // First implements Store.
 func (l *Local) First(d destination.Destination) bool {
-	l.sync()
 	return l.mem.First(d)
 }
 
 // Request implements Store.
 func (l *Local) Request() *mandate.Request {
-	l.sync()
 	return l.mem.Request()
 }
 
 // Vouched implements Store.
 func (l *Local) Vouched(server, tool string, d destination.Destination) bool {
-	l.sync()
 	return l.mem.Vouched(server, tool, d)
 }

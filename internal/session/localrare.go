@@ -3,6 +3,7 @@ package session
 import (
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/provenance"
@@ -79,7 +80,7 @@ func (u *unpacker) kindAndCanonical() destination.Destination {
 
 // Vouch implements Store.
 func (l *Local) Vouch(server, tool string, d destination.Destination) {
-	if d.Ambiguous != "" || l.Vouched(server, tool, d) {
+	if d.Ambiguous != "" || l.mem.Vouched(server, tool, d) {
 		return
 	}
 	l.tell(rareOf(vouchedFor, server, tool, string(d.Kind), d.Canonical))
@@ -89,11 +90,15 @@ func (l *Local) Vouch(server, tool string, d destination.Destination) {
 func (l *Local) Put(server string, ds []destination.Destination) {
 	l.rare.Lock()
 	defer l.rare.Unlock()
-	l.sync()
+	news := func(d destination.Destination) bool { return l.mem.putNews(entryOf(server, d)) }
+	if !slices.ContainsFunc(ds, news) { // most calls write what earlier ones wrote
+		return
+	}
+	l.sync() // what is a directory entry by now stays one
 	var facts []rareFact
 	told := map[entry]bool{}
 	for _, d := range ds {
-		if key := entryOf(server, d); !told[key] && l.mem.putNews(key) {
+		if key := entryOf(server, d); !told[key] && news(d) {
 			told[key] = true
 			facts = append(facts, rareOf(putThere, server, string(d.Kind), d.Canonical))
 		}
@@ -128,7 +133,6 @@ func (l *Local) SayHere(prompt string) {
 
 // Fetch implements Store.
 func (l *Local) Fetch(domain, url string) int {
-	l.sync()
 	n, err := l.db.fetch(l.request.Load(), domain, url)
 	if err != nil {
 		l.fault(err)

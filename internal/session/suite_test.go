@@ -16,7 +16,7 @@ import (
 func everyStore(t *testing.T, test func(*testing.T, Store)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) { test(t, NewMemory()) })
-	t.Run("local", func(t *testing.T) { test(t, join(t, t.TempDir(), theClient)) })
+	t.Run("local", func(t *testing.T) { test(t, &turns{stores: []Store{join(t, t.TempDir(), theClient)}}) })
 	t.Run("two", func(t *testing.T) {
 		home := t.TempDir()
 		test(t, &turns{stores: []Store{join(t, home, theClient), join(t, home, theClient)}})
@@ -65,7 +65,13 @@ type turns struct {
 	n      atomic.Uint64
 }
 
-func (s *turns) next() Store { return s.stores[s.n.Add(1)%uint64(len(s.stores))] }
+func (s *turns) next() Store { return now(s.stores[s.n.Add(1)%uint64(len(s.stores))]) }
+
+// now is a store as a decision sees it that begins now.
+func now[S Store](s S) S {
+	s.Mark()
+	return s
+}
 
 func (s *turns) Mark() uint64 { return s.next().Mark() }
 func (s *turns) Err(since uint64) error {
