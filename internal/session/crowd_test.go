@@ -109,11 +109,11 @@ func (m *member) ask(line string) (answer string, err error) {
 
 // model is what must be known: what was answered before a question was put.
 type model struct {
-	mu                sync.Mutex
-	relayed, vouched  []string
-	slots             map[int]bool
-	highest, attempts int
-	next              int
+	mu               sync.Mutex
+	relayed, vouched []string
+	slots            map[int]bool
+	highest          int
+	next             int
 }
 
 func (m *model) fresh() string {
