@@ -23,7 +23,8 @@ type program struct {
 	label  string
 	argv   []string
 	env    []string
-	reads  bool // call the tool that only reads
+	home   string // of Bouncer; "" where there is none
+	reads  bool   // call the tool that only reads
 	stderr *os.File
 
 	patience time.Duration // instead of the usual one, when not 0
@@ -70,7 +71,8 @@ func build(dir, bouncer, server string, others []string) ([]program, error) {
 	}
 	run := func(label, binary string, flags ...string) program {
 		argv := append([]string{binary, "run", "--name", "null"}, flags...)
-		return program{label: label, argv: append(argv, "--", server), env: []string{"BOUNCER_HOME=" + filepath.Join(dir, "home-"+label)}}
+		home := filepath.Join(dir, "home-"+label)
+		return program{label: label, argv: append(argv, "--", server), env: []string{"BOUNCER_HOME=" + home}, home: home}
 	}
 	noRule := run("bouncer-no-rule", bouncer)
 	noRule.reads = true

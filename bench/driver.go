@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -60,6 +61,11 @@ func connect(p program) (*driver, time.Duration, error) {
 	cmd.Stdin, cmd.Stdout = childIn, childOut
 	if p.stderr != nil {
 		cmd.Stderr = p.stderr
+	}
+	if p.home != "" { // each start is the first of its session: a later one would read what the rounds before it saw
+		if err := os.RemoveAll(filepath.Join(p.home, "sessions")); err != nil {
+			return nil, 0, err
+		}
 	}
 	began := time.Now()
 	if err := cmd.Start(); err != nil {

@@ -32,7 +32,7 @@ func (h *hostile) readUntilDenied(most int) (passed int) {
 // afterwards everything does again; every call that reached the server is in the log.
 func TestLogVanishes(t *testing.T) {
 	t.Parallel()
-	h := wrap(t, "plain").open(nil)
+	h := wrap(t, "plain", "--session", "memory").open(nil) // the session's store, which vanishes too, would have its own say
 	h.works()
 	away := h.s.bouncer + ".away"
 	if err := os.Rename(h.s.bouncer, away); err != nil {
@@ -70,7 +70,7 @@ func TestLogVanishes(t *testing.T) {
 // The log is moved away or removed under a running Bouncer: what follows is logged where it is looked for.
 func TestLogIsMovedAway(t *testing.T) {
 	t.Parallel()
-	h := wrap(t, "plain").open(nil)
+	h := wrap(t, "plain", "--session", "memory").open(nil)
 	h.works()
 	path := filepath.Join(h.s.bouncer, "audit.jsonl")
 	if err := os.Rename(path, path+".1"); err != nil {

@@ -49,7 +49,7 @@ func TestDiskRunsFull(t *testing.T) {
 	t.Parallel()
 	s, bouncer := newSandbox(t), bouncerBinary(t)
 	mountTmpfs(t, s.bouncer, "size=64k,mode=700")
-	h := wrapIn(t, s, bouncer, "plain").open(nil)
+	h := wrapIn(t, s, bouncer, "plain", "--session", "memory").open(nil)
 	h.works()
 	passed := 1
 	for range 3 {
@@ -125,4 +125,39 @@ func TestHomeOnMount(t *testing.T) {
 		}
 		refusesToStart(t, s, 1)
 	})
+}
+
+// The disk that the session is on runs full. Nothing is decided without the facts of the others, no answer passes that they
+// would never know of, and when there is room again all is well. (The log is on the same disk, and may be first to say no.)
+func TestSessionDiskRunsFull(t *testing.T) {
+	t.Parallel()
+	s, bouncer := newSandbox(t), bouncerBinary(t)
+	mountTmpfs(t, s.bouncer, "size=2m,mode=700")
+	h := wrapIn(t, s, bouncer, "plain").open(nil)
+	h.works()
+	for range 3 {
+		filler := fill(t, s.bouncer)
+		denied := 0
+		for range 200 { // the last pages have some room
+			if got := textOrError(t, h.call("read", map[string]any{"n": 1})); strings.Contains(got, "[bouncer blocked]") || strings.Contains(got, "is withheld") {
+				denied++
+			}
+		}
+		if denied < 50 {
+			t.Errorf("on a full disk %d of 200 calls were denied or their answers withheld", denied)
+		}
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		h.works()
+	}
+	h.closes(0)
+}
+
+func textOrError(t *testing.T, f frame) string {
+	t.Helper()
+	if f.result == nil {
+		return f.raw
+	}
+	return textOf(t, f).Text
 }

@@ -60,7 +60,8 @@ func TestNoSecretIsKept(t *testing.T) {
 	policy := filepath.Join(s.home, "policy.yaml")
 	write(t, policy, "write_file:\n  write_params: [path]\n  allowed_path_prefixes: [\""+s.work+"\"]\nedit_file:\n  exfiltrating: true\n  sink_params: [path]\n")
 
-	c := start(t, s.with("OTEL_EXPORTER_OTLP_HEADERS=x-api-key="+planted["header"]), bouncerBinary(t), "run", "--config", config, "--upstream-name", "files",
+	// The client is a process of its own: what a session holds while its client runs is another matter.
+	c := start(t, s.with("OTEL_EXPORTER_OTLP_HEADERS=x-api-key="+planted["header"], stubMode+"=launch"), os.Args[0], bouncerBinary(t), "run", "--config", config, "--upstream-name", "files",
 		"--policy", policy, "--otlp", collector.URL)
 	c.initialize(nil)
 	all := strings.Join([]string{planted["aws key"], planted["github token"], planted["jwt"], pem(), "password=" + planted["password"],

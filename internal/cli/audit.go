@@ -21,6 +21,7 @@ import (
 
 	"github.com/mcp-bouncer/bouncer/internal/audit"
 	"github.com/mcp-bouncer/bouncer/internal/destination"
+	"github.com/mcp-bouncer/bouncer/internal/session"
 )
 
 func newAudit() *cobra.Command {
@@ -29,6 +30,12 @@ func newAudit() *cobra.Command {
 		Short: "Read and verify the log of verdicts",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		// Whoever looks at what Bouncer keeps should not find what a session left that is over.
+		PersistentPreRun: func(*cobra.Command, []string) {
+			if dir, err := home(); err == nil {
+				_ = session.Sweep(dir) // the next one does
+			}
+		},
 	}
 	cmd.AddCommand(newAuditTail(), newAuditSummary(), newAuditShow(), newAuditVerify(), newAuditReport())
 	return cmd

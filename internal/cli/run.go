@@ -35,6 +35,7 @@ type runFlags struct {
 	otlp                       string
 	intent                     string
 	session                    string // its name in the log
+	store                      string // where the session's facts are
 }
 
 func newRun() *cobra.Command {
@@ -58,6 +59,7 @@ what stands after -- is launched exactly as it stands. Without it, the entry's x
 	f.log.add(cmd)
 	flags.IntVar(&f.maxFrame, "max-frame", jsonrpc.DefaultLimit, "`BYTES` that one message may have")
 	flags.StringVar(&f.intent, "intent", "", "the user's own `WORDS`: what they ask for in this session, where no hook can tell")
+	flags.StringVar(&f.store, "session", "shared", "shared: what one server of a client wrote counts for its other servers too; memory: it does not")
 	flags.StringVar(&f.otlp, "otlp", "", "also send verdicts, without arguments, to the OpenTelemetry collector at this `URL` (headers: OTEL_EXPORTER_OTLP_HEADERS)")
 	flags.DurationVar(&f.askTimeout, "ask-timeout", 2*time.Minute, "how long a person has to answer a question")
 	return cmd
@@ -85,6 +87,11 @@ func run(f runFlags, dash int, args []string) error {
 	if err != nil {
 		return fail(exitFailed, err, "--audit best-effort goes on without a log")
 	}
+	facts, leave, err := f.openSession(dir)
+	if err != nil {
+		return fail(exitFailed, errors.Join(err, log.Close()), "--session memory goes on without what other servers wrote")
+	}
+	defer leave()
 	signals := make(chan os.Signal, 1) // from here on a signal ends the server too
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	child, err := upstream.Start(spec, stderr())
@@ -95,7 +102,7 @@ func run(f runFlags, dash int, args []string) error {
 	defer exported()
 	go packs.All() // while the server starts
 	tune()
-	err = relay(f, server, rules, profile, dir, log, child, signals)
+	err = relay(f, server, rules, profile, dir, facts, log, child, signals)
 	if closeErr := log.Close(); closeErr != nil {
 		say("%v", closeErr)
 	}
@@ -134,6 +141,34 @@ func (f runFlags) export(collector *otlp.Options, path string, log sessionLog) (
 	return exporter.Count(whole), exporter.Close
 }
 
+// openSession joins the session of the client that started this process. Which one that is, no flag says: whoever brings a
+// config along could pick one that knows nothing.
+func (f runFlags) openSession(home string) (facts session.Store, leave func(), err error) {
+	if f.store == "memory" {
+		memory := session.NewMemory()
+		if f.intent != "" {
+			memory.Say(f.intent)
+		}
+		return memory, func() {}, nil
+	}
+	who, err := session.Here()
+	if err != nil {
+		return nil, nil, err
+	}
+	local, err := session.Open(home, who)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.intent != "" {
+		local.SayHere(f.intent)
+	}
+	return local, func() {
+		if err := local.Close(); err != nil {
+			say("%v", err)
+		}
+	}, nil
+}
+
 // tune gives the relay's goroutines processors of their own: on a small machine the indexer or the collector would hold
 // one for milliseconds while a frame waits. Goroutines that wait in a read cost nothing.
 func tune() { runtime.GOMAXPROCS(max(4, runtime.NumCPU()+2)) }
@@ -142,12 +177,9 @@ func tune() { runtime.GOMAXPROCS(max(4, runtime.NumCPU()+2)) }
 const lastWords = 5 * time.Second
 
 // relay runs the session until the client or the server ends it, and leaves nothing of the server behind.
-func relay(f runFlags, server policy.Server, rules *policy.Set, profile policy.Profile, dir string, log judge.Log, child *upstream.Process, signals <-chan os.Signal) error {
+func relay(f runFlags, server policy.Server, rules *policy.Set, profile policy.Profile, dir string, facts session.Store, log judge.Log, child *upstream.Process, signals <-chan os.Signal) error {
 	in, out := upstream.Stdio()
-	pins, facts := &pin.Book{}, session.NewMemory()
-	if f.intent != "" {
-		facts.Say(f.intent)
-	}
+	pins := &pin.Book{}
 	j := judge.New(judge.Config{
 		Server: server, Policy: rules, Profile: profile, Session: facts, SessionID: f.session, Log: log,
 		BestEffort: f.audit == "best-effort", Pins: pins, Paths: &judge.Paths{Guarded: f.guarded(dir)}, Problem: say,

@@ -28,6 +28,8 @@ func (f runFlags) server(dash int, args []string) (policy.Server, upstream.Spec,
 	switch {
 	case f.audit != "required" && f.audit != "best-effort":
 		return none("--audit is required or best-effort, not %q", f.audit)
+	case f.store != "shared" && f.store != "memory":
+		return none("--session is shared or memory, not %q", f.store)
 	case f.maxFrame < 1<<10:
 		return none("--max-frame is %d bytes, less than any message needs", f.maxFrame)
 	case f.askTimeout <= 0:

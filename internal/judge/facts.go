@@ -155,8 +155,8 @@ func (o *Outcome) Asked() Asked {
 }
 
 // Observe records the answer to an allowed call, and the labelled fields in it. It returns before the answer may be
-// relayed. payload is the result, or the error, or the whole frame when more stands in it.
-func (j *Judge) Observe(a Asked, src provenance.Source, payload []byte) {
+// relayed. payload is the result, or the error, or the whole frame when more stands in it. On an error it must not be.
+func (j *Judge) Observe(a Asked, src provenance.Source, payload []byte) error {
 	src.Named = a.named
 	if len(a.rules.Results) > 0 && src.Kind == "result" {
 		for _, l := range label.Extract(payload, a.rules.Results) {
@@ -164,5 +164,5 @@ func (j *Judge) Observe(a Asked, src provenance.Source, payload []byte) {
 			j.cfg.Session.Label(l)
 		}
 	}
-	j.cfg.Session.Observe(src, payload, a.echo...)
+	return j.cfg.Session.Observe(src, payload, a.echo...)
 }

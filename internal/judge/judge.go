@@ -140,6 +140,7 @@ func (j *Judge) decide(r Request, later bool) *Outcome {
 		j.log(o)
 		return o
 	}
+	mark := j.cfg.Session.Mark()
 	if r.method {
 		o.rules = j.methodRules(r.Tool)
 	} else {
@@ -152,8 +153,9 @@ func (j *Judge) decide(r Request, later bool) *Outcome {
 	}
 	j.cfg.Paths.resolve(&o.call, o.rules)
 	o.Decision = gate.Decide(o.call, o.rules, j.facts())
-	o.took = j.cfg.Now().Sub(start)
 	j.wrote(o)
+	j.sound(o, mark)
+	o.took = j.cfg.Now().Sub(start)
 	if buffered, ok := j.cfg.Log.(BufferedLog); ok && later && o.Decision.Verdict == gate.Allow {
 		buffered.Buffer(j.entry(o))
 		return o
@@ -185,7 +187,7 @@ func (j *Judge) Settle(ctx context.Context, o *Outcome, ch approval.Channel) {
 		j.log(o)
 		return
 	}
-	start := j.cfg.Now()
+	start, mark := j.cfg.Now(), j.cfg.Session.Mark()
 	o.call.Answered = map[string]bool{}
 	for _, q := range asked {
 		o.call.Answered[q.Key()] = true
@@ -199,9 +201,17 @@ func (j *Judge) Settle(ctx context.Context, o *Outcome, ch approval.Channel) {
 	if o.Decision.Verdict == gate.Ask { // something new came up while they thought; one call is one question
 		o.Decision.Verdict = gate.Deny
 	}
+	j.wrote(o)
+	j.sound(o, mark)
 	o.took += j.cfg.Now().Sub(start)
 	j.log(o)
-	j.wrote(o)
+}
+
+// sound denies what was decided on facts that could not be read, or whose own facts could not be written.
+func (j *Judge) sound(o *Outcome, mark uint64) {
+	if err := j.cfg.Session.Err(mark); err != nil {
+		o.Decision = refuse("session", err.Error())
+	}
 }
 
 // Refuse logs a frame that was not even a call: it has no single reading, or no id.

@@ -191,10 +191,11 @@ func (p *Proxy) answerAll(code int, reason string) {
 
 // Error codes outside the ranges that JSON-RPC and MCP reserve.
 const (
-	codeGone     = 1001 // the server is not there any more
-	codeBlocked  = 1004 // a request other than tools/call that was denied: it has no result that could say so
-	codeTooLarge = 1002 // the answer is over the limit
-	codeGarbled  = 1003 // the answer has no single reading
+	codeGone       = 1001 // the server is not there any more
+	codeTooLarge   = 1002 // the answer is over the limit
+	codeGarbled    = 1003 // the answer has no single reading
+	codeUnrecorded = 1004 // the answer could not be recorded
+	codeBlocked    = 1005 // a request other than tools/call that was denied: it has no result that could say so
 )
 
 // reply sends a response to the client: on its own, or into the batch that its request came in.

@@ -121,7 +121,11 @@ func (p *Proxy) relay(msg jsonrpc.Message) {
 	if msg.Shape == jsonrpc.Request {
 		kind = "request"
 	}
-	p.cfg.Session.Observe(provenance.Source{Server: p.cfg.Name, Tool: knownMethod(msg.Method), Kind: kind}, msg.Raw)
+	src := provenance.Source{Server: p.cfg.Name, Tool: knownMethod(msg.Method), Kind: kind}
+	if err := p.cfg.Session.Observe(src, msg.Raw); err != nil {
+		p.problem("a message of %s is dropped: %v", p.cfg.Name, err)
+		return
+	}
 	if msg.Shape == jsonrpc.Notification && msg.Method == "notifications/tools/list_changed" {
 		p.listChanged()
 	}
@@ -142,11 +146,17 @@ func (p *Proxy) relayResponse(msg jsonrpc.Message) {
 			p.problem("%s answered an id that is not open; the answer is dropped", p.cfg.Name)
 			return
 		}
-		p.cfg.Session.Observe(provenance.Source{Server: p.cfg.Name, Kind: "error"}, msg.Raw)
+		if err := p.cfg.Session.Observe(provenance.Source{Server: p.cfg.Name, Kind: "error"}, msg.Raw); err != nil {
+			p.problem("a message of %s is dropped: %v", p.cfg.Name, err)
+			return
+		}
 		p.client.write(msg.Raw) // "I could not read what you sent": it names no request
 		return
 	}
-	p.observe(f, msg)
+	if err := p.observe(f, msg); err != nil { // what the other processes will never know of must not be read
+		p.reply(f, jsonrpc.ErrorFrame(f.id, codeUnrecorded, "[bouncer] the answer of "+p.cfg.Name+" is withheld: "+err.Error()))
+		return
+	}
 	if f.method == methodList && msg.Result != nil {
 		if reason := p.listed(msg.Result); reason != "" {
 			p.reply(f, jsonrpc.ErrorFrame(f.id, codeGarbled, "[bouncer] the tool list of "+p.cfg.Name+" cannot be relayed: "+reason))
@@ -170,7 +180,7 @@ var kinds = map[string]string{
 	"prompts/get": "prompt", "prompts/list": "prompt",
 }
 
-func (p *Proxy) observe(f *inflight, msg jsonrpc.Message) {
+func (p *Proxy) observe(f *inflight, msg jsonrpc.Message) error {
 	src := provenance.Source{Server: p.cfg.Name, Tool: f.tool, Call: f.call, Kind: kinds[f.method]}
 	if src.Kind == "" {
 		src.Kind = "result"
@@ -188,7 +198,7 @@ func (p *Proxy) observe(f *inflight, msg jsonrpc.Message) {
 	p.mu.Lock()
 	asked := f.asked
 	p.mu.Unlock()
-	p.cfg.Judge.Observe(asked, src, payload)
+	return p.cfg.Judge.Observe(asked, src, payload)
 }
 
 // knownMethod keeps a server from writing into evidence: a method that is none of the protocol's is named in general.

@@ -148,7 +148,10 @@ func (p *Proxy) paged(run *listing, msg jsonrpc.Message) {
 		p.finish(run, "the server did not answer tools/list with a list")
 		return
 	}
-	p.cfg.Session.Observe(provenance.Source{Server: p.cfg.Name, Tool: methodList, Kind: "definition"}, msg.Result)
+	if err := p.cfg.Session.Observe(provenance.Source{Server: p.cfg.Name, Tool: methodList, Kind: "definition"}, msg.Result); err != nil {
+		p.finish(run, "the tool list is withheld: "+err.Error())
+		return
+	}
 	result, err := jsonrpc.Decode(bytes.Clone(msg.Result)) // the tree outlives the frame
 	if err != nil {
 		p.finish(run, "the tool list has no single reading: "+err.Error())

@@ -57,12 +57,18 @@ type vouch struct {
 func NewMemory() *Memory {
 	return &Memory{index: provenance.New(provenance.Options{}), slots: map[[2]string]int{}, vouched: map[vouch]bool{}, said: said{
 		fetched: map[string]map[string]int{}, labels: map[entry]provenance.Labelled{}, put: map[entry]bool{},
-		secrets: map[string]provenance.Labelled{}, first: map[place]bool{},
+		secrets: map[string]provenance.Labelled{}, first: map[spot]bool{},
 	}}
 }
 
+// Mark implements Store.
+func (m *Memory) Mark() uint64 { return 0 }
+
+// Err implements Store: memory has no faults.
+func (m *Memory) Err(uint64) error { return nil }
+
 // Observe implements Store.
-func (m *Memory) Observe(src provenance.Source, payload []byte, echo ...string) {
+func (m *Memory) Observe(src provenance.Source, payload []byte, echo ...string) error {
 	if src.Kind != "definition" && src.Kind != "instructions" {
 		m.facts.Lock()
 		m.said.read = true
@@ -85,6 +91,7 @@ func (m *Memory) Observe(src provenance.Source, payload []byte, echo ...string) 
 		full = m.waiting >= backlog
 		m.mu.Unlock()
 	}
+	return nil
 }
 
 // look indexes if nothing was recorded for a while, or too much waits.

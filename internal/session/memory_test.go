@@ -13,8 +13,9 @@ import (
 func dest(raw string) destination.Destination { return destination.Parse(raw)[0] }
 
 // TestSeenWaitsForTheIndex: whatever was observed is found by the next look-up, though indexing happens later.
-func TestSeenWaitsForTheIndex(t *testing.T) {
-	m := NewMemory()
+func TestSeenWaitsForTheIndex(t *testing.T) { everyStore(t, testSeenWaitsForTheIndex) }
+
+func testSeenWaitsForTheIndex(t *testing.T, m Store) {
 	var readers sync.WaitGroup
 	for w := range 8 {
 		readers.Go(func() {
@@ -52,8 +53,9 @@ func TestFloodIsIndexedByItself(t *testing.T) {
 }
 
 // TestReserve: two calls never get the same slot, and tools and servers count apart.
-func TestReserve(t *testing.T) {
-	m := NewMemory()
+func TestReserve(t *testing.T) { everyStore(t, testReserve) }
+
+func testReserve(t *testing.T, m Store) {
 	var mu sync.Mutex
 	got := map[int]int{}
 	var callers sync.WaitGroup
@@ -77,8 +79,9 @@ func TestReserve(t *testing.T) {
 }
 
 // TestVouch: an approval is for this server, tool, kind and canonical destination, and never for an ambiguous one.
-func TestVouch(t *testing.T) {
-	m := NewMemory()
+func TestVouch(t *testing.T) { everyStore(t, testVouch) }
+
+func testVouch(t *testing.T, m Store) {
 	m.Vouch("mail", "send", dest("New@Random.com"))
 	for _, c := range []struct {
 		server, tool, raw string

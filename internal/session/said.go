@@ -22,23 +22,23 @@ type said struct {
 	put     map[entry]bool // written by an agent's call before any directory had it
 	secrets map[string]provenance.Labelled
 	lost    bool // a secret was not kept
-	first   map[place]bool
+	first   map[spot]bool
 	private []provenance.Labelled // objects that were read, the first two
 	read    bool                  // something other than definitions was observed
 }
 
-type place struct {
+type spot struct {
 	kind      destination.Kind
 	canonical string
 }
 
 type entry struct {
 	server string
-	place
+	spot
 }
 
 func entryOf(server string, d destination.Destination) entry {
-	return entry{server, place{d.Kind, d.Canonical}}
+	return entry{server, spot{d.Kind, d.Canonical}}
 }
 
 // Verbatim implements Store.
@@ -95,6 +95,30 @@ func (m *Memory) Private(server, object string) (provenance.Labelled, bool) {
 		}
 	}
 	return provenance.Labelled{}, false
+}
+
+// news reports whether Label would change anything.
+func (m *Memory) news(l provenance.Labelled) bool {
+	m.facts.Lock()
+	defer m.facts.Unlock()
+	if l.Label == provenance.Secret {
+		bare := squeeze(l.Destination.Raw)
+		_, known := m.said.secrets[bare]
+		return len(bare) >= shortSecret && !known
+	}
+	if l.Label == provenance.Private {
+		return len(m.said.private) < 2
+	}
+	key := entryOf(l.Server, l.Destination)
+	have := m.said.labels[key].Label
+	return l.Destination.Ambiguous == "" && have != provenance.Directory && have != l.Label && !(l.Label == provenance.Directory && m.said.put[key])
+}
+
+// putNews reports whether Put would change anything for an entry.
+func (m *Memory) putNews(key entry) bool {
+	m.facts.Lock()
+	defer m.facts.Unlock()
+	return !m.said.put[key] && m.said.labels[key].Label != provenance.Directory
 }
 
 func (m *Memory) keepSecret(l provenance.Labelled) {

@@ -12,14 +12,15 @@ func labelled(l provenance.Label, server, raw string) provenance.Labelled {
 	return provenance.Labelled{Label: l, Server: server, Destination: dest(raw)}
 }
 
-func labelOf(m *Memory, server, raw string) provenance.Label {
+func labelOf(m Store, server, raw string) provenance.Label {
 	l, _ := m.Labelled(server, dest(raw))
 	return l.Label
 }
 
 // TestLabels: a directory outlives an attribution, binds to its server, and never takes in what an agent's call put there.
-func TestLabels(t *testing.T) {
-	m := NewMemory()
+func TestLabels(t *testing.T) { everyStore(t, testLabels) }
+
+func testLabels(t *testing.T, m Store) {
 	for _, l := range []provenance.Labelled{
 		labelled(provenance.Attributed, "mail", "a@x.example"), labelled(provenance.Directory, "mail", "a@x.example"),
 		labelled(provenance.Directory, "mail", "b@x.example"), labelled(provenance.Attributed, "mail", "b@x.example"),
@@ -55,8 +56,9 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-func TestSecrets(t *testing.T) {
-	m := NewMemory()
+func TestSecrets(t *testing.T) { everyStore(t, testSecrets) }
+
+func testSecrets(t *testing.T, m Store) {
 	if _, ok := m.Secret("4237-4252-7456-2574"); ok {
 		t.Error("a secret before any was labelled")
 	}
@@ -81,8 +83,9 @@ func TestSecrets(t *testing.T) {
 }
 
 // TestFetch: each URL of a domain has its number, until the user asks for something else.
-func TestFetch(t *testing.T) {
-	m := NewMemory()
+func TestFetch(t *testing.T) { everyStore(t, testFetch) }
+
+func testFetch(t *testing.T, m Store) {
 	m.Say("Read the article that Bob posted")
 	want := func(domain, url string, n int) {
 		t.Helper()
@@ -106,8 +109,9 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-func TestFirstUse(t *testing.T) {
-	m := NewMemory()
+func TestFirstUse(t *testing.T) { everyStore(t, testFirstUse) }
+
+func testFirstUse(t *testing.T, m Store) {
 	if !m.Clean() {
 		t.Error("a new session is not clean")
 	}
@@ -120,5 +124,46 @@ func TestFirstUse(t *testing.T) {
 	m.Use([]destination.Destination{dest("theirs@x.example"), dest("def@x.example")})
 	if m.Clean() || !m.First(dest("mine@x.example")) || m.First(dest("theirs@x.example")) || m.First(dest("def@x.example")) || m.First(dest("new@x.example")) {
 		t.Error("who named what first is wrong")
+	}
+}
+
+func TestPrivate(t *testing.T) { everyStore(t, testPrivate) }
+
+// testPrivate: what was read counts as read for every other object, on every server.
+func testPrivate(t *testing.T, s Store) {
+	read := func(server, object string) {
+		s.Label(provenance.Labelled{Label: provenance.Private, Server: server,
+			Destination: destination.Destination{Kind: destination.Opaque, Raw: object, Canonical: object},
+			Sighting:    provenance.Sighting{Source: provenance.Source{Server: server, Tool: "get"}}})
+	}
+	if _, ok := s.Private("git", "acme/site"); ok {
+		t.Error("something was read before anything was")
+	}
+	read("git", "acme/site")
+	read("git", "acme/site")
+	for _, c := range []struct {
+		server, object string
+		want           bool
+	}{{"git", "acme/site", false}, {"git", "acme/other", true}, {"git", "", true}, {"jira", "acme/site", true}} {
+		if got, ok := s.Private(c.server, c.object); ok != c.want || ok && got.Sighting.Source.Tool != "get" {
+			t.Errorf("%s %q: %v %+v", c.server, c.object, ok, got)
+		}
+	}
+	read("git", "acme/payroll")
+	read("git", "acme/third")
+	if got, ok := s.Private("git", "acme/site"); !ok || got.Destination.Raw != "acme/payroll" {
+		t.Errorf("a second object is not known: %+v", got)
+	}
+}
+
+func TestVouchedFor(t *testing.T) { everyStore(t, testVouchedFor) }
+
+func testVouchedFor(t *testing.T, s Store) {
+	s.Vouch("mail", "send", dest("b@x.example"))
+	s.Vouch("mail", "forward", dest("a@x.example"))
+	s.Vouch("chat", "send", dest("c@x.example"))
+	got := s.VouchedFor("mail")
+	if len(got) != 2 || got[0].Canonical != "a@x.example" || got[1].Canonical != "b@x.example" || len(s.VouchedFor("none")) != 0 {
+		t.Errorf("vouched for on mail: %+v", got)
 	}
 }

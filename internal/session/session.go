@@ -10,11 +10,18 @@ import (
 
 // Store is the facts of one session. Every method is safe for concurrent use.
 type Store interface {
+	// Mark begins a decision: what was observed and told before it, in any process, is known to the look-ups behind it. What
+	// other processes add later may be. Err says why the store could not be used since then: whatever the other methods returned in
+	// the meantime is no ground for one.
+	Mark() uint64
+	Err(since uint64) error
+
 	// Observe records one JSON value that a server wrote. It returns when the record can no longer be lost, before the
-	// value is relayed; indexing may follow, but every later Seen waits for it. payload is copied. echo are values that
+	// value is relayed; indexing may follow, but every later Seen waits for it, in another process every one behind a later Mark. payload is copied. echo are values that
 	// the agent itself put into the call that this answers: where the answer repeats one of them, as a whole token, it
 	// says nothing new, so that it does not taint.
-	Observe(src provenance.Source, payload []byte, echo ...string)
+	// On an error the other processes will never know of it, and it must not be relayed.
+	Observe(src provenance.Source, payload []byte, echo ...string) error
 	// Seen reports where d was first written by any server.
 	Seen(d destination.Destination, how provenance.Matching) (provenance.Sighting, bool)
 	// Verbatim reports where d, as it is spelled, first stood as a whole in what a server wrote.

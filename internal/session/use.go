@@ -21,11 +21,16 @@ func (m *Memory) Use(ds []destination.Destination) {
 		if _, seen := m.Seen(d, provenance.Tokens); seen {
 			continue
 		}
-		m.facts.Lock()
-		if len(m.said.first) < maxLabels {
-			m.said.first[place{d.Kind, d.Canonical}] = true
-		}
-		m.facts.Unlock()
+		m.claim(d)
+	}
+}
+
+// claim records that nobody wrote d before the agent used it.
+func (m *Memory) claim(d destination.Destination) {
+	m.facts.Lock()
+	defer m.facts.Unlock()
+	if len(m.said.first) < maxLabels {
+		m.said.first[spot{d.Kind, d.Canonical}] = true
 	}
 }
 
@@ -33,5 +38,5 @@ func (m *Memory) Use(ds []destination.Destination) {
 func (m *Memory) First(d destination.Destination) bool {
 	m.facts.Lock()
 	defer m.facts.Unlock()
-	return d.Ambiguous == "" && m.said.first[place{d.Kind, d.Canonical}]
+	return d.Ambiguous == "" && m.said.first[spot{d.Kind, d.Canonical}]
 }
