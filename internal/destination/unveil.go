@@ -138,7 +138,7 @@ func signAt(text []byte, i int) signs {
 		if a := next(n); a == 'a' && next(n+1) == 't' || a == 'd' && next(n+1) == 'o' || a == 'p' && next(n+1) == 'u' || i+n < len(text) && strings.IndexByte(".@:", text[i+n]) >= 0 {
 			return hasBracket
 		}
-	case c|0x20 == 'd' && next(1) == 'o' && next(2) == 't' && i > 0 && text[i-1] <= ' ': // a word of its own
+	case c|0x20 == 'd' && next(1) == 'o' && next(2) == 't' && i > 0 && text[i-1] <= ' ' && next(3) == ' ': // a word of its own
 		return hasDot
 	case c|0x20 == 'h' && next(1) == 'x' && next(2) == 'x' && next(3) == 'p':
 		return hasDot
@@ -303,7 +303,23 @@ var (
 
 // spelledOut returns the addresses and hosts that are spelled in words or with brackets around their signs, one a line.
 func spelledOut(text []byte) (out []byte) {
-	for _, m := range spelled.FindAll(text, 1000) {
+	end := 0 // of what was looked at
+	for i := range text {
+		if unveilClass[text[i]]&isSign == 0 || signAt(text, i)&(hasDot|hasBracket) == 0 || i < end {
+			continue
+		}
+		from := max(end, i-maxSpelled)
+		end = min(len(text), i+2*maxSpelled)
+		out = append(out, spelledIn(text[from:end])...)
+	}
+	return out
+}
+
+// maxSpelled is how far around a sign in words its address may reach.
+const maxSpelled = 160
+
+func spelledIn(text []byte) (out []byte) {
+	for _, m := range spelled.FindAll(text, -1) {
 		m = spelledDot.ReplaceAll(m, []byte("."))
 		m = spelledAt.ReplaceAll(m, []byte("@"))
 		m = spelledURL.ReplaceAllFunc(m, func(b []byte) []byte {
