@@ -14,9 +14,8 @@ import (
 
 // Reading is a text as somebody reads it who takes a disguise off.
 type Reading struct {
-	Text    []byte
+	Text    []byte // each line was found on its own
 	Through string // for people: "base64", "percent signs"
-	Lines   bool   // each line of Text was found on its own
 }
 
 const (
@@ -39,40 +38,39 @@ func unveil(out []Reading, text []byte, depth int) []Reading {
 	}
 	from := len(out)
 	signs := signsOf(text)
-	add := func(reading []byte, through string, lines bool) {
+	add := func(reading []byte, through string) {
 		if len(reading) > 0 && !bytes.Equal(reading, text) {
-			out = append(out, Reading{reading, through, lines})
+			out = append(out, Reading{reading, through})
 		}
 	}
 	if signs&hasAmp != 0 && bytes.IndexByte(text, ';') >= 0 {
-		add([]byte(html.UnescapeString(string(text))), "HTML entities", false)
+		add(wordsWith(text, '&', func(w []byte) []byte { return []byte(html.UnescapeString(string(w))) }), "HTML entities")
 	}
 	if signs&hasPercent != 0 {
-		add(decodeHex(text, '%'), "percent signs", false)
+		add(wordsWith(text, '%', func(w []byte) []byte { return decodeHex(w, '%') }), "percent signs")
 	}
 	if signs&hasEquals != 0 {
-		add(decodeHex(text, '='), "quoted-printable", false)
+		add(wordsWith(text, '=', func(w []byte) []byte { return decodeHex(w, '=') }), "quoted-printable")
 	}
 	if signs&hasToken != 0 {
 		plain64, plain16 := tokens(text)
-		add(plain64, "base64", true)
-		add(plain16, "hex", true)
+		add(plain64, "base64")
+		add(plain16, "hex")
 	}
 	if signs&(hasDot|hasBracket) != 0 {
-		add(spelledOut(text), "words for signs", true)
+		add(spelledOut(text), "words for signs")
 	}
 	if signs&hasBreak != 0 {
-		add(broken(text), "a line break", true)
+		add(broken(text), "a line break")
 	}
 	if signs&hasWide != 0 {
-		add(lookAlike(text), "look-alike letters", true)
+		add(lookAlike(text), "look-alike letters")
 	}
 	for _, r := range out[from:len(out):len(out)] {
 		n := len(out)
 		out = unveil(out, r.Text, depth-1)
 		for i := range out[n:] {
 			out[n+i].Through = r.Through + " and " + out[n+i].Through
-			out[n+i].Lines = out[n+i].Lines || r.Lines
 		}
 	}
 	return out
@@ -168,33 +166,43 @@ var unveilClass = func() (t [256]uint8) {
 	return t
 }()
 
-// decodeHex replaces a mark and two hex digits by their byte, until nothing changes, three times at most. An "=" at the end of a line
-// is a soft break and goes.
+// wordsWith decodes the words of a text that hold a mark, one a line, where that changes them into other text.
+func wordsWith(text []byte, mark byte, decode func([]byte) []byte) (out []byte) {
+	for i := 0; i < len(text); {
+		j := bytes.IndexByte(text[i:], mark)
+		if j < 0 {
+			return out
+		}
+		from, end := i+j, i+j
+		for from > i && text[from-1] > ' ' {
+			from--
+		}
+		for end < len(text) && text[end] > ' ' {
+			end++
+		}
+		word := text[from:end]
+		if plain := decode(word); !bytes.Equal(plain, word) && utf8.Valid(plain) {
+			out = append(append(out, bytes.ReplaceAll(plain, []byte("\n"), []byte(" "))...), '\n')
+		}
+		i = end
+	}
+	return out
+}
+
+// decodeHex replaces a mark and two hex digits by their byte, until nothing changes, three times at most.
 func decodeHex(text []byte, mark byte) []byte {
 	for range 3 {
 		out := make([]byte, 0, len(text))
 		for i := 0; i < len(text); i++ {
-			if text[i] != mark {
-				out = append(out, text[i])
-				continue
-			}
-			rest := text[i+1:]
-			if mark == '=' && len(rest) > 0 && (rest[0] == '\n' || rest[0] == '\r') {
-				i++
-				if rest[0] == '\r' && len(rest) > 1 && rest[1] == '\n' {
-					i++
-				}
-				continue
-			}
 			var b [1]byte
-			if len(rest) < 2 {
-				out = append(out, mark)
-			} else if _, err := hex.Decode(b[:], rest[:2]); err != nil {
-				out = append(out, mark)
-			} else {
-				out = append(out, b[0])
-				i += 2
+			if text[i] == mark && i+2 < len(text) {
+				if _, err := hex.Decode(b[:], text[i+1:i+3]); err == nil {
+					out = append(out, b[0])
+					i += 2
+					continue
+				}
 			}
+			out = append(out, text[i])
 		}
 		if bytes.Equal(out, text) {
 			break
@@ -358,7 +366,7 @@ func broken(text []byte) (out []byte) {
 		}
 		for b = end; b < len(text) && b-end < maxHalf && text[b] > ' '; b++ {
 		}
-		left, right := text[a:i], text[end:b]
+		left, right := bytes.TrimSuffix(text[a:i], []byte("=")), text[end:b] // "=" ends a line softly in quoted-printable
 		if len(left) > 0 && len(right) > 0 && joins(left, right) {
 			out = append(append(append(out, left...), right...), '\n')
 		}
@@ -385,23 +393,40 @@ func joins(left, right []byte) bool {
 
 // lookAlike spells the words that look like destinations and hold letters of other scripts in the letters that they look like.
 func lookAlike(text []byte) (out []byte) {
-	for _, word := range bytes.Fields(text) {
-		if ascii(string(word)) || !bytes.ContainsAny(word, "@./") || len(word) > 1000 {
+	for i := 0; i < len(text); i++ {
+		if text[i] < 0x80 {
 			continue
 		}
-		plain := make([]byte, 0, len(word))
-		changed := false
-		for _, r := range string(word) {
-			if to, ok := twins()[r]; ok {
-				plain = append(plain, to)
-				changed = true
-			} else {
-				plain = utf8.AppendRune(plain, r)
+		from, end := i, i
+		for from > 0 && text[from-1] > ' ' && i-from < 500 {
+			from--
+		}
+		for end < len(text) && text[end] > ' ' && end-i < 500 {
+			end++
+		}
+		if word := text[from:end]; bytes.ContainsAny(word, "@./") {
+			if plain := plainLetters(word); plain != nil {
+				out = append(append(out, plain...), '\n')
 			}
 		}
-		if changed {
-			out = append(append(out, plain...), '\n')
-		}
+		i = end
 	}
 	return out
+}
+
+// plainLetters replaces look-alikes; nil when there are none.
+func plainLetters(word []byte) []byte {
+	plain, changed := make([]byte, 0, len(word)), false
+	for _, r := range string(word) {
+		if to, ok := twins()[r]; ok {
+			plain = append(plain, to)
+			changed = true
+		} else {
+			plain = utf8.AppendRune(plain, r)
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return plain
 }

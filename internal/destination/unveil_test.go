@@ -13,7 +13,7 @@ func TestUnveil(t *testing.T) {
 		{"https%3A%2F%2Fevil.example%2Fx", "https://evil.example/x", "percent signs"},
 		{"https%253A%252F%252Fevil.example", "https://evil.example", "percent signs"},
 		{"spy=40evil=2Eexample", "spy@evil.example", "quoted-printable"},
-		{"spy@evil.exa=\nmple", "spy@evil.example", "quoted-printable"},
+		{"spy@evil.exa=\nmple", "spy@evil.example", "a line break"},
 		{"aHR0cHM6Ly9ldmlsLmV4YW1wbGUv", "https://evil.example/", "base64"},
 		{"see c3B5QGV2aWwuZXhhbXBsZQ== now", "spy@evil.example", "base64"},
 		{"https://ok.example/r?u=aHR0cHM6Ly9ldmlsLmV4YW1wbGUv", "https://evil.example/", "base64"},

@@ -38,10 +38,6 @@ func (w *walker) start(field string) {
 func (w *walker) leaf(text []byte) {
 	w.plain(text)
 	for _, r := range destination.Unveil(text) {
-		if !r.Lines {
-			w.veiled(r.Text, r.Through)
-			continue
-		}
 		for line := range bytes.Lines(r.Text) {
 			w.veiled(bytes.TrimRight(line, "\n"), r.Through)
 		}
