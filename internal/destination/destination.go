@@ -22,6 +22,7 @@ const (
 	URL     Kind = "url"
 	Path    Kind = "path"
 	Account Kind = "account" // an IBAN, or what has the shape of one
+	Phone   Kind = "phone"   // E.164: "+" and digits
 	Opaque  Kind = "opaque"
 )
 
@@ -76,7 +77,7 @@ func parse(raw string) []Destination {
 
 // classify tries the kinds in order, most certain first. A new kind is one line here and one file.
 func classify(text string) []Destination {
-	for _, kind := range []func(string) []Destination{parseMailto, parseURL, parsePath, parseEmails, parseHost, parseRelative, parseAccount} {
+	for _, kind := range []func(string) []Destination{parseMailto, parsePhone, parseURL, parsePath, parseEmails, parseHost, parseRelative, parseAccount} {
 		if ds := kind(text); ds != nil {
 			return ds
 		}

@@ -61,7 +61,7 @@ func constraint(c Call, r Rules) []Finding {
 			}
 		}
 	}
-	return out
+	return append(out, smuggled(c, r)...)
 }
 
 // confined returns the arguments that the prefixes bound: the declared ones. Where the policy declares none, they were

@@ -40,11 +40,25 @@ func judgeSinks(c Call, r Rules, f Facts) ([]Judged, bool) {
 				if len(out) == maxDestinations {
 					return out, false
 				}
-				out = append(out, l.judge(inner.Path(), d, kindOf(r, inner, d)))
+				j := l.judge(inner.Path(), d, kindOf(r, inner, d))
+				out = append(out, j)
+				out = append(out, l.nested(j)...)
 			}
 		}
 	}
 	return out, true
+}
+
+// nested are the destinations inside a URL that a rule trusts by its host or path: what a trusted redirect or preview is handed goes
+// on to them (A14, A17). A URL that is vouched for as a whole is meant with what is in it.
+func (l ladder) nested(outer Judged) (out []Judged) {
+	if outer.Origin != Allowlisted || outer.Destination.Kind != destination.URL {
+		return nil
+	}
+	for _, d := range destination.Nested(outer.Destination) {
+		out = append(out, l.judge(outer.Param, d, policy.KindURL))
+	}
+	return out
 }
 
 // links are the destinations in a text that is looked up: the URLs in it. A bare host name that was seen nowhere is a word like
@@ -96,6 +110,8 @@ func kindOf(r Rules, arg policy.Selected, d destination.Destination) policy.Sink
 		return policy.KindAccount
 	case destination.Path:
 		return policy.KindPath
+	case destination.Phone:
+		return policy.KindPhone
 	}
 	return ""
 }

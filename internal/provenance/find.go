@@ -37,6 +37,8 @@ func (ix *Index) find(d destination.Destination, how Matching, extra []string) (
 	work := workPerFind
 	best := hit{}
 	switch d.Kind {
+	case destination.Phone:
+		best = ix.findKey('p', "", d.Canonical[1:])
 	case destination.Email:
 		local, _, _ := strings.Cut(d.Canonical, "@")
 		best = ix.findKey('e', local, d.Host())

@@ -29,6 +29,7 @@ func typed(out []finding, text []byte) []finding {
 		i += j
 		out = host(out, text, i+3)
 	}
+	out = phones(out, text)
 	for i := 0; i < len(text); {
 		j := bytes.IndexByte(text[i:], '.')
 		if j < 0 {
@@ -170,4 +171,50 @@ func authorityHost(out []finding, authority []byte, from int) []finding {
 		return out
 	}
 	return append(out, finding{'h', nil, canonicalHost(authority), from})
+}
+
+// phones appends the telephone numbers that are written with a plus, and what messengers make of them.
+func phones(out []finding, text []byte) []finding {
+	for i := 0; ; i++ {
+		j := bytes.IndexByte(text[i:], '+')
+		if j < 0 {
+			break
+		}
+		i += j
+		out = phone(out, text, i)
+	}
+	for _, host := range [][]byte{[]byte("@s.whatsapp.net"), []byte("@c.us")} {
+		for i := 0; ; i++ {
+			j := bytes.Index(text[i:], host)
+			if j < 0 {
+				break
+			}
+			i += j
+			from := i
+			for from > 0 && i-from < 16 && text[from-1] >= '0' && text[from-1] <= '9' {
+				from--
+			}
+			if i-from >= 8 && i-from <= 15 {
+				out = append(out, finding{'p', nil, text[from:i], from})
+			}
+		}
+	}
+	return out
+}
+
+// phone reads the digits behind a plus. Where they are followed by more numbers, every length from eight digits on is one reading.
+func phone(out []finding, text []byte, plus int) []finding {
+	digits := make([]byte, 0, 15)
+	for i := plus + 1; i < len(text) && len(digits) < 15; i++ {
+		c := text[i]
+		switch {
+		case c >= '0' && c <= '9':
+			if digits = append(digits, c); len(digits) >= 8 && (i+1 == len(text) || text[i+1] < '0' || text[i+1] > '9') {
+				out = append(out, finding{'p', nil, bytes.Clone(digits), plus})
+			}
+		case bytes.IndexByte([]byte(" ()-./"), c) < 0:
+			return out
+		}
+	}
+	return out
 }

@@ -1,0 +1,58 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/policy"
+)
+
+// headerNames are arguments that servers put into a header line of a message.
+var headerNames = []string{"to", "cc", "bcc", "from", "sender", "replyto", "subject", "recipient", "recipients", "filename", "inreplyto", "references"}
+
+// refNames are arguments that servers put onto a command line as the name of something.
+var refNames = []string{"target", "revision", "ref", "branch", "branchname", "basebranch", "startpoint", "commit", "sha", "tag", "remote", "starttimestamp", "endtimestamp"}
+
+// smuggled finds values that mean something else to the program behind the server: a line break in a header starts the next header,
+// Bcc say (A38); a name that begins with a hyphen is an option (A79).
+func smuggled(c Call, r Rules) []Finding {
+	git := strings.Contains(strings.ToLower(c.Tool), "git")
+	var out []Finding
+	for _, leaf := range c.Leaves {
+		if leaf.IsName || leaf.Value.Kind != jsonrpc.String {
+			continue
+		}
+		name := squeezed(leaf)
+		switch {
+		case r.Exfiltrating && slices.Contains(headerNames, name) && breaksLine(leaf.Value.Text):
+			out = append(out, deny(Constraint, leaf.Path(), "%s holds a line break, which ends a header and begins another", leaf.Path()))
+		case git && slices.Contains(refNames, name) && isOption(leaf.Value.Text):
+			out = append(out, deny(Constraint, leaf.Path(), "%s=%s is an option where a name belongs", leaf.Path(), repr(leaf.Value.Text)))
+		}
+	}
+	return out
+}
+
+// squeezed is an argument's name without case and signs: reply_to, replyTo and Reply-To are one.
+func squeezed(s policy.Selected) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' || r == '.' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(s.Argument()))
+}
+
+func breaksLine(text string) bool {
+	if strings.ContainsAny(strings.TrimRight(text, "\r\n"), "\r\n\v\f\x00\u0085\u2028\u2029") {
+		return true
+	}
+	low := strings.ToLower(text)
+	return strings.Contains(low, "%0d") || strings.Contains(low, "%0a")
+}
+
+func isOption(text string) bool {
+	text = strings.TrimLeft(text, " \t\u00a0")
+	return strings.HasPrefix(text, "-") || strings.HasPrefix(text, "\u2212") || strings.HasPrefix(text, "\uff0d") || strings.HasPrefix(text, "\u2010")
+}
