@@ -52,11 +52,15 @@ func judgeSinks(c Call, r Rules, f Facts) ([]Judged, bool) {
 // nested are the destinations inside a URL that a rule trusts by its host or path: what a trusted redirect or preview is handed goes
 // on to them (A14, A17). A URL that is vouched for as a whole is meant with what is in it.
 func (l ladder) nested(outer Judged) (out []Judged) {
-	if outer.Origin != Allowlisted || outer.Destination.Kind != destination.URL {
+	if outer.Origin != Allowlisted && outer.Origin != Unproven || outer.Destination.Kind != destination.URL {
 		return nil
 	}
 	for _, d := range destination.Nested(outer.Destination) {
-		out = append(out, l.judge(outer.Param, d, policy.KindURL))
+		j := l.judge(outer.Param, d, policy.KindURL)
+		j.Verbatim = false // it is not read, it is handed on
+		if outer.Origin == Allowlisted || j.Origin == Untrusted || j.Origin == Refused { // one question is enough
+			out = append(out, j)
+		}
 	}
 	return out
 }

@@ -54,7 +54,8 @@ var acts = []act{
 	{verbs: setOf(`delete remove rm drop destroy purge wipe erase unlink trash truncate clear clean cancel revoke kick ban`), asks: deleting},
 	{verbs: changeVerbs, asks: strings.Fields(`cancel revoke disable deactivate terminate unlock reset close`)},
 	{verbs: setOf(`run execute exec eval`), asks: running},
-	{verbs: setOf(`push commit merge fork create update open submit upload`), nouns: setOf(`issue pull request pr repository repo branch gist file release commit`), asks: coding},
+	{verbs: setOf(`fork`), asks: strings.Fields(`fork copy clone`)},
+	{verbs: setOf(`push commit merge create update open submit upload`), nouns: setOf(`issue pull request pr repository repo branch gist file release commit`), asks: coding},
 	{verbs: readVerbs, reads: true, asks: reading},
 }
 
