@@ -241,7 +241,7 @@ func Decide(c Call, r Rules, f Facts) Decision {
 		c.Leaves = policy.Leaves(c.Args)
 	}
 	d := Decision{Contract: Default, Reason: "no contract objected"}
-	d.Findings = append(d.Findings, guard(c)...)
+	d.Findings = append(d.Findings, guard(c, r)...)
 	d.Findings = append(d.Findings, pinning(c)...)
 	d.Findings = append(d.Findings, budget(c, r)...)
 	d.Findings = append(d.Findings, constraint(c, r)...)

@@ -12,7 +12,7 @@ const homeName = ".bouncer"
 
 // guard keeps the agent from opening the door for itself: no tool of any server may touch the Bouncer home or run the
 // commands that approve, whatever the policy says (A76).
-func guard(c Call) []Finding {
+func guard(c Call, r Rules) []Finding {
 	var out []Finding
 	command := takesCommand(c.Args)
 	moves := unsettles(c.Tool)
@@ -22,6 +22,10 @@ func guard(c Call) []Finding {
 		switch {
 		case isPath && reachesHome(path, text, c.Home, moves):
 			out = append(out, deny(Guard, leaf.Path(), "%s reaches Bouncer's own files, which no tool may", leaf.Path()))
+		case isPath && !r.Reader && guardsClient(path, moves):
+			out = append(out, deny(Guard, leaf.Path(), "%s is a file that says which servers and hooks a client runs, which no tool may write", leaf.Path()))
+		case command && leaf.Value.Kind == jsonrpc.String && writesClientFile(text):
+			out = append(out, deny(Guard, leaf.Path(), "%s writes a file that says which servers and hooks a client runs, which no tool may", leaf.Path()))
 		case command && leaf.Value.Kind == jsonrpc.String && namesHome(text, c.Home):
 			out = append(out, deny(Guard, leaf.Path(), "%s names Bouncer's own files in a command, which no tool may", leaf.Path()))
 		case command && leaf.Value.Kind == jsonrpc.String && opensTheDoor(text):
