@@ -57,7 +57,7 @@ func (l ladder) nested(outer Judged) (out []Judged) {
 	}
 	for _, d := range destination.Nested(outer.Destination) {
 		j := l.judge(outer.Param, d, policy.KindURL)
-		j.Verbatim = false // it is not read, it is handed on
+		j.Verbatim = false                                                               // it is not read, it is handed on
 		if outer.Origin == Allowlisted || j.Origin == Untrusted || j.Origin == Refused { // one question is enough
 			out = append(out, j)
 		}
