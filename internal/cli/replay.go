@@ -20,7 +20,7 @@ type replayFlags struct {
 	policy, profile, suite, explain string
 	noPrompt, headless              bool
 	list, asJSON, markdown          bool
-	through                         bool
+	through, split                  bool
 	sample                          int
 }
 
@@ -51,6 +51,7 @@ end it with exit code 4.`,
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	flags.BoolVar(&f.markdown, "markdown", false, "print tables in Markdown, as in docs/benchmark.md")
 	flags.BoolVar(&f.through, "through-process", false, "also play a sample through bouncer run, and compare the verdicts")
+	flags.BoolVar(&f.split, "split", false, "with --through-process: reads go through one process, all other calls through another of the same session")
 	flags.IntVar(&f.sample, "sample", 100, "how many attacks, and how many honest tasks, --through-process plays; 0 plays all")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown", "explain", "through-process")
 
@@ -197,7 +198,7 @@ func (f replayFlags) compare(w io.Writer, cfg replay.Config, play func(replay.Co
 	if err != nil {
 		return fail(exitFailed, err)
 	}
-	cfg.Through = &replay.Process{Bouncer: self, PolicyFile: f.policy}
+	cfg.Through = &replay.Process{Bouncer: self, PolicyFile: f.policy, Split: f.split}
 	there, err := play(cfg)
 	if err != nil {
 		return fail(exitFailed, err)

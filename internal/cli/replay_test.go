@@ -162,7 +162,7 @@ func TestReplayThroughProcess(t *testing.T) {
 	t.Setenv(asBouncer, "1")
 	t.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each of a hundred processes
 	rules := writeTemp(t, "policy.yaml", officePolicy)
-	for _, mode := range [][]string{nil, {"--headless"}, {"--no-prompt"}, {"--profile", "strict"}} {
+	for _, mode := range [][]string{nil, {"--headless"}, {"--no-prompt"}, {"--profile", "strict"}, {"--split"}} {
 		out, code := bouncer(t, append([]string{"replay", "agentdojo", recordings, "--policy", rules, "--through-process"}, mode...)...)
 		if want := "6 honest tasks and 6 attacks, 25 calls: 0 verdicts differ"; code != exitDone || !strings.HasPrefix(out, want) {
 			t.Errorf("%v: exit %d: %s", mode, code, out)

@@ -25,6 +25,7 @@ import (
 type Process struct {
 	Bouncer    string // the program; it also has the server, as `replay serve FILE`
 	PolicyFile string
+	Split      bool // calls that only read go through one process and all others through another one of the same session
 }
 
 const (
@@ -37,6 +38,7 @@ const (
 // remote is a session in another process.
 type remote struct {
 	dir      string
+	home     string
 	headless bool
 	cmd      *exec.Cmd
 	cancel   context.CancelFunc
@@ -50,6 +52,14 @@ type remote struct {
 
 // start starts a session.
 func (p *Process) start(cfg Config, s *Suite, t Task) (player, error) {
+	if p.Split {
+		return p.startPair(cfg, s, t)
+	}
+	return p.startOne(cfg, s, t, "")
+}
+
+// startOne starts one process of a session. home is the Bouncer home that it shares with another one; "" is one of its own.
+func (p *Process) startOne(cfg Config, s *Suite, t Task, home string) (*remote, error) {
 	rec, err := record(s, t)
 	if err != nil {
 		return nil, err
@@ -62,7 +72,10 @@ func (p *Process) start(cfg Config, s *Suite, t Task) (player, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{dir: dir, headless: cfg.Headless, next: 1}
+	if home == "" {
+		home = filepath.Join(dir, "home")
+	}
+	r := &remote{dir: dir, home: home, headless: cfg.Headless, next: 1}
 	if err := errors.Join(os.WriteFile(filepath.Join(dir, recordingFile), raw, 0o600), r.launch(p.command(cfg, s, t, dir))); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -87,7 +100,7 @@ func (r *remote) launch(args []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	r.cancel = cancel
 	r.cmd = exec.CommandContext(ctx, args[0], args[1:]...)
-	r.cmd.Env = append(os.Environ(), "BOUNCER_HOME="+filepath.Join(r.dir, "home"))
+	r.cmd.Env = append(os.Environ(), "BOUNCER_HOME="+r.home)
 	r.cmd.Stderr, r.cmd.WaitDelay = &r.stderr, 5*time.Second
 	in, err := r.cmd.StdinPipe()
 	if err != nil {
@@ -237,15 +250,21 @@ func (r *remote) close() error {
 		return os.RemoveAll(r.dir)
 	}
 	r.ended = true
+	err := r.hangUp()
+	if err == nil {
+		err = r.readLog()
+	}
+	return errors.Join(err, os.RemoveAll(r.dir))
+}
+
+// hangUp ends the program as a client does, and waits for it.
+func (r *remote) hangUp() error {
 	err := r.in.Close()
 	if waitErr := r.cmd.Wait(); waitErr != nil {
 		err = errors.Join(err, fmt.Errorf("bouncer run: %w: %s", waitErr, strings.TrimSpace(r.stderr.String())))
 	}
 	r.cancel()
-	if err == nil {
-		err = r.readLog()
-	}
-	return errors.Join(err, os.RemoveAll(r.dir))
+	return err
 }
 
 // end ends a session that could not go on.
@@ -256,7 +275,7 @@ func (r *remote) end() error {
 
 func (r *remote) readLog() error {
 	var first, last []audit.Record
-	err := audit.Scan(filepath.Join(r.dir, "home", "audit.jsonl"), audit.Filter{}, func(rec audit.Record) {
+	err := audit.Scan(filepath.Join(r.home, "audit.jsonl"), audit.Filter{}, func(rec audit.Record) {
 		if len(last) == 0 || last[len(last)-1].ID != rec.ID {
 			first, last = append(first, rec), append(last, rec)
 		}
