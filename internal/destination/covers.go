@@ -13,7 +13,8 @@ type Entry struct {
 //
 //	@corp.example            every address at exactly this domain
 //	*.corp.example           every address and default-port URL at a name below the domain, not at the domain itself
-//	https://corp.example/a/  every URL of the same scheme, host and port below the path; an origin covers all paths
+//	https://corp.example/a/  every URL of the same scheme, host and port below the path; an origin covers all paths, unless
+//	                         many strangers share its host (https://github.com/): then it stands for itself alone (A16)
 //
 // A host without a scheme (corp.example) is a name, not an origin: it stands for itself alone, and says nothing about
 // corp.example/steal nor about https://corp.example.
@@ -60,7 +61,7 @@ func (e Entry) Covers(d Destination) bool {
 	if own == d.Canonical {
 		return true
 	}
-	return d.Kind == URL && prefix(splitCanonical(own), splitCanonical(d.Canonical))
+	return d.Kind == URL && !e.TooWide() && prefix(splitCanonical(own), splitCanonical(d.Canonical))
 }
 
 // below compares at a dot: evilcorp.example is not below corp.example (A28).

@@ -181,6 +181,8 @@ func TestWarnings(t *testing.T) {
 			`p.yaml:1:1: server "gmail" lists no tool "sendEmail", so this entry does nothing here (did you mean "send_email"?)`},
 		{"tools of other servers", "one_thing: {}\nquite_another: {}",
 			`p.yaml:1:1: server "gmail" lists no tool "one_thing", "quite_another": fine when the entries are for another server`},
+		{"a host that strangers share", "send_email: {exfiltrating: true, sink_params: [to, cc], trusted_destinations: [\"https://github.com/\", \"https://github.com/acme/\"]}",
+			"p.yaml:1:1: tool \"send_email\": trusted_destinations: \"https://github.com/\" is a host that many strangers share, so it covers nothing below it. name a path: \"https://github.com/your-name/\""},
 		{"what lets pass", "version: 1\nfirst_use: allow\nclean_context: allow\ntools:\n  send_email: {exfiltrating: true, sink_params: [to, cc], on_unproven: allow, on_tainted: allow, verbatim: allow}",
 			"p.yaml:1:1: clean_context: allow lets destinations that nobody vouched for pass unasked until the first answer of a server\n" +
 				"p.yaml:1:1: first_use: allow lets destinations pass unasked that the agent named before any server did\n" +

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcp-bouncer/bouncer/internal/destination"
 )
 
 // Warnings returns what a person should hear at start about the user's rules for this server and the tools that it
@@ -70,6 +72,11 @@ func (s *Set) about(r Rule, server Server, tool Tool) []warning {
 	case r.Exfiltrating && len(r.SinkParams) > 0:
 		if lost := without(base.SinkParams, r.SinkParams); base.Exfiltrating && len(lost) > 0 {
 			say("this entry does not judge %s, which %s would. to keep it, add it to sink_params", list(lost), from(base))
+		}
+	}
+	for _, entry := range r.TrustedDestinations {
+		if destination.ParseEntry(entry).TooWide() {
+			say("trusted_destinations: %q is a host that many strangers share, so it covers nothing below it. name a path: %q", entry, strings.TrimSuffix(entry, "/")+"/your-name/")
 		}
 	}
 	for _, setting := range r.loosened() {
