@@ -125,7 +125,10 @@ func TestServerDies(t *testing.T) {
 func TestServerAnswersBig(t *testing.T) {
 	t.Parallel()
 	h := wrap(t, "plain").open(nil)
-	const size = 30 << 20
+	size := 30 << 20
+	if raceEnabled {
+		size = 10 << 20
+	}
 	id := h.do("big", size)
 	got, want := h.await(id).raw, bigAnswer(id, size)
 	if sha256.Sum256([]byte(got)) != sha256.Sum256([]byte(want)) {
@@ -140,8 +143,12 @@ func TestServerAnswersTooBig(t *testing.T) {
 	t.Parallel()
 	s, bouncer := newSandbox(t), plainBouncer(t)
 	h := wrapIn(t, s, bouncer, "plain").open(nil)
+	size := 200 << 20
+	if raceEnabled { // the server of the test, which has the detector in it, takes minutes for so much
+		size = 80 << 20
+	}
 	for range 2 {
-		h.wantFault(h.do("big", 200<<20), "over the limit")
+		h.wantFault(h.do("big", size), "over the limit")
 		h.works()
 	}
 	if peak, ok := peakMemory(h.cmd.Process.Pid); ok && peak > 400<<20 {
