@@ -1,0 +1,5 @@
+//go:build !race
+
+package mandate
+
+const raceOn = false
