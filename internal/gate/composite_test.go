@@ -38,3 +38,17 @@ func TestComposites(t *testing.T) {
 		c.run(t)
 	}
 }
+
+// TestPhoneSink: where the policy says that an argument is a telephone number, bare digits are one (A10).
+func TestPhoneSink(t *testing.T) {
+	rule := policy.Rule{Exfiltrating: true, SinkParams: params("to"), Sinks: []policy.Sink{typed(policy.KindPhone, "to")}, TrustedDestinations: []string{"+41440000000"}}
+	for _, c := range []ladderLine{
+		{name: "as allowlisted", rule: rule, args: `{"to":"+41 44 000 00 00"}`, want: Allow},
+		{name: "digits", rule: rule, args: `{"to":"41440000000"}`, want: Allow},
+		{name: "tainted", rule: rule, args: `{"to":"15550109999"}`, facts: world{seen: []string{"+1 (555) 010-9999"}}, want: Deny},
+		{name: "another", rule: rule, args: `{"to":"15550109998"}`, want: Ask},
+		{name: "no number", rule: rule, args: `{"to":"everybody"}`, want: Ask},
+	} {
+		c.run(t)
+	}
+}

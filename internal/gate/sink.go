@@ -33,7 +33,7 @@ func judgeSinks(c Call, r Rules, f Facts) ([]Judged, bool) {
 			continue
 		}
 		for _, inner := range policy.Unfold(arg) {
-			for _, d := range destination.Parse(inner.Value.Text) {
+			for _, d := range parseAs(kindOf(r, arg, destination.Destination{}), inner.Value.Text) {
 				if inner.IsName && d.Kind == destination.Opaque { // what an argument is called; an address would be a recipient
 					continue
 				}
@@ -79,6 +79,16 @@ func (l ladder) links(arg policy.Selected) (out []Judged) {
 		out = append(out, j)
 	}
 	return out
+}
+
+// parseAs reads an argument whose kind the policy says: digits are a telephone number where one belongs.
+func parseAs(kind policy.SinkKind, text string) []destination.Destination {
+	if kind == policy.KindPhone {
+		if number := destination.PhoneNumber("+" + strings.TrimPrefix(text, "+")); number != "" {
+			return []destination.Destination{{Kind: destination.Phone, Raw: text, Canonical: number}}
+		}
+	}
+	return destination.Parse(text)
 }
 
 // implied are the destinations that the policy says a call has when it leaves their arguments out: a push without a remote goes
