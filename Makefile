@@ -42,6 +42,8 @@ bench:
 # docs/soak.md.
 SOAK_FUZZ ?= 10m
 soak: e2e-deps
+	CGO_ENABLED=0 GOOS=darwin GOARCH=amd64 $(GO) build -o /dev/null ./cmd/bouncer
+	CGO_ENABLED=0 GOOS=windows GOARCH=arm64 $(GO) build -o /dev/null ./cmd/bouncer
 	BOUNCER_SOAK=1 BOUNCER_E2E=required $(GO) test -count=1 -timeout=60m ./...
 	FUZZ_EACH=$(SOAK_FUZZ) FUZZ_LIMIT=1200 bash .ci/fuzz 1000000
 
