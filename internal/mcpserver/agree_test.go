@@ -81,6 +81,8 @@ type play struct {
 	written   []string
 	attempts  map[string]int
 	vouched   map[string]bool
+	prompt    string
+	labels    bool     // the policy looks at more than texts: labelled fields, earlier calls
 	echoed    []string // what answers to calls of the agent's were, each with the call's own arguments in front
 }
 
@@ -117,7 +119,7 @@ func newPlay(t *testing.T, file, profile string) *play {
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		p.set = set.WithPacks(packs.All())
+		p.set, p.labels = set.WithPacks(packs.All()), strings.Contains(text, "results:") || strings.Contains(text, "first_use:") || strings.Contains(text, "fetch: true")
 	}
 	if several, ok := doc["servers"].(object); ok {
 		for name, s := range several {
@@ -290,6 +292,8 @@ func (p *play) step(t *testing.T, i int, got casefile.StepReport) string {
 			for _, key := range []string{"text", "content", "structured", "error", "_meta"} {
 				p.write(body.(object)[key])
 			}
+		case "prompt":
+			p.prompt = body.(string)
 		case "message":
 			p.write(body.(object)["params"])
 		case "tools":
@@ -321,6 +325,10 @@ func (p *play) compare(t *testing.T, s *playServer, tool, args string, got casef
 		return "it rests on pins: the list changed, has two of the name, or none"
 	case got.Contract == "budget" && p.attempts[s.who.Name+" "+tool] > 0:
 		return "it rests on a budget: attempts were made before"
+	case p.labels:
+		return "it rests on labelled fields or on earlier calls"
+	case p.prompt != "":
+		return "it rests on the user's own words, which a trial does not know"
 	case p.vouched[s.who.Name+" "+tool]:
 		return "it rests on an approval for the session"
 	}
