@@ -20,6 +20,8 @@ type Report struct {
 	File  string
 	Steps []StepReport // those that ran; the first one with problems is the last
 	Err   error        // why the case could not be read or run to its end
+
+	Waiting int // how many cases of the directory File were left out because they are pending; 0 for a case
 }
 
 // StepReport is what one step wanted and what happened.
@@ -60,7 +62,7 @@ func (r Report) Passed() bool {
 
 // RunAll runs the case files at paths, one after the other: a file whatever it is called, a directory's *.yaml and
 // *.yml files in sorted order, at any depth. A path without any case, and a case that cannot be read, are Reports with
-// an Err: nothing is left out in silence.
+// an Err, and a directory of pending cases is a Report that counts them: nothing is left out in silence.
 func RunAll(ctx context.Context, paths ...string) []Report {
 	var out []Report
 	for _, path := range paths {
@@ -77,15 +79,21 @@ func RunAll(ctx context.Context, paths ...string) []Report {
 			}
 			out = append(out, c.Run(ctx))
 		}
+		out = append(out, left(path)...)
 	}
 	return out
 }
 
-// Find returns the case files at path: path itself, or the *.yaml and *.yml files below it in sorted order. It is an
-// error when there are none.
+var errNoCases = errors.New("no case files (*.yaml) in it")
+
+// Find returns the case files at path: path itself, or the *.yaml and *.yml files below it in sorted order, without the
+// pending ones. It is an error when there are none.
 func Find(path string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && isPending(path, file, d) {
+			return fs.SkipDir
+		}
 		ext := filepath.Ext(file)
 		if err == nil && !d.IsDir() && (file == path || ext == ".yaml" || ext == ".yml") {
 			files = append(files, file)
@@ -93,7 +101,7 @@ func Find(path string) ([]string, error) {
 		return err
 	})
 	if err == nil && len(files) == 0 {
-		err = errors.New("no case files (*.yaml) in it")
+		err = errNoCases
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find cases in %s: %w", path, bare(err))
@@ -106,8 +114,13 @@ func Find(path string) ([]string, error) {
 // them passed; no reports at all is no pass.
 func Render(w io.Writer, reports []Report) (bool, error) {
 	out := &writer{w: w}
-	passed := 0
+	passed, judged := 0, 0
 	for _, r := range reports {
+		if r.Waiting > 0 {
+			out.line("left out %s: %d pending", r.File, r.Waiting)
+			continue
+		}
+		judged++
 		if r.Passed() {
 			passed++
 			out.line("pass %s: %s", r.File, destination.Visible(r.Case.Title, 200))
@@ -115,7 +128,7 @@ func Render(w io.Writer, reports []Report) (bool, error) {
 		}
 		out.failed(r)
 	}
-	failed := len(reports) - passed
+	failed := judged - passed
 	out.line("%d passed, %d failed", passed, failed)
 	return failed == 0 && passed > 0, out.err
 }

@@ -17,6 +17,7 @@ func TestRunAllLeavesNothingOut(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"b.yaml": mail + allowed, "a.yaml": mail + denied, "sub/c.yml": mail + strings.Replace(allowed, "allow", "deny", 1), "d.yaml": "case: [",
+		"pending/e.yaml": mail + strings.Replace(allowed, "allow", "deny", 1), "pending/sub/f.yaml": "case: [",
 		"notes.txt": "not a case",
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -33,6 +34,12 @@ func TestRunAllLeavesNothingOut(t *testing.T) {
 	}
 	var got []line
 	for _, r := range reports {
+		if r.Waiting > 0 {
+			if filepath.Base(r.File) != "pending" || r.Waiting != 2 {
+				t.Errorf("want 2 cases left out of pending, got %d of %s", r.Waiting, r.File)
+			}
+			continue
+		}
 		got = append(got, line{filepath.Base(r.File), r.Passed()})
 	}
 	want := []line{{"a.yaml", true}, {"b.yaml", true}, {"d.yaml", false}, {"c.yml", false}, {filepath.Base(empty), false}, {"none", false}}
@@ -41,7 +48,7 @@ func TestRunAllLeavesNothingOut(t *testing.T) {
 	}
 	var b strings.Builder
 	ok, err := Render(&b, reports)
-	if ok || err != nil || !strings.HasSuffix(b.String(), "\n2 passed, 4 failed\n") {
+	if ok || err != nil || !strings.HasSuffix(b.String(), "\n2 passed, 4 failed\n") || !strings.Contains(b.String(), "pending: 2 pending\n") {
 		t.Errorf("ok %v, err %v, output:\n%s", ok, err, b.String())
 	}
 }

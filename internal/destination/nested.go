@@ -32,15 +32,18 @@ func Nested(d Destination) (out []Destination) {
 			}
 		}
 	}
-	for range maxNested {
+	for i := range maxNested {
+		plain, err := url.PathUnescape(inside)
+		done := err != nil || plain == inside || i == maxNested-1
 		for _, part := range strings.FieldsFunc(inside, func(r rune) bool { return strings.ContainsRune("&=;?#,", r) }) {
-			add(part)
+			if done || !strings.Contains(part, "%") { // what has percent signs is read when they are off
+				add(part)
+			}
 			for _, r := range Unveil([]byte(part)) {
 				add(string(r.Text))
 			}
 		}
-		plain, err := url.PathUnescape(inside)
-		if err != nil || plain == inside {
+		if done {
 			break
 		}
 		inside = strings.ReplaceAll(plain, `\`, "/")

@@ -47,6 +47,9 @@ func mention(l ladder, arg policy.Selected, d destination.Destination, sinks []J
 	if l.c.User.Names(d.Raw) || slices.ContainsFunc(sinks, func(s Judged) bool { return s.Destination.Canonical == d.Canonical && s.Origin.Trusted() }) {
 		return nil
 	}
+	if loopback(d.Host()) {
+		return nil // an address of the reader's own machine leads nowhere
+	}
 	j := l.judge(arg.Path(), d, "")
 	reason := fmt.Sprintf("%s holds %s, which ", j.Param, repr(d.Raw))
 	switch {
@@ -79,4 +82,8 @@ func partOfSink(r Rules, s policy.Selected) bool {
 	return slices.ContainsFunc(r.Sinks, func(sink policy.Sink) bool {
 		return (len(sink.Args) > 1 || sink.Kind == policy.KindText) && slices.ContainsFunc(sink.Args, func(p policy.Param) bool { return p.Top() == s.Argument() })
 	})
+}
+
+func loopback(host string) bool {
+	return host == "localhost" || host == "[::1]" || strings.HasPrefix(host, "127.") && strings.Count(host, ".") == 3
 }

@@ -49,12 +49,20 @@ func reachesHome(path Path, text string, home []Reading, moves bool) bool {
 		return true
 	}
 	return slices.ContainsFunc(path.Readings, func(r Reading) bool {
-		if insideAny(r.Lexical, home) || insideAny(r.Resolved, home) {
+		if insideAnyCase(r.Lexical, home) || insideAnyCase(r.Resolved, home) {
 			return true
 		}
 		return moves && slices.ContainsFunc(home, func(h Reading) bool {
 			return inside(h.Lexical, r.Lexical) || inside(h.Resolved, r.Resolved)
 		})
+	})
+}
+
+// insideAnyCase is insideAny without regard to the case of letters, which some file systems do not tell apart.
+func insideAnyCase(path string, dirs []Reading) bool {
+	low := strings.ToLower(path)
+	return slices.ContainsFunc(dirs, func(d Reading) bool {
+		return inside(low, strings.ToLower(d.Lexical)) || inside(low, strings.ToLower(d.Resolved))
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/gate"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/judge"
@@ -124,9 +125,10 @@ func (p *Proxy) request(msg jsonrpc.Message, b *batch) {
 	p.forward(f, msg.Raw)
 }
 
-// disguised reports a method that a lenient server may read as tools/call: other case, or spaces around it (A53).
+// disguised reports a method that a lenient server may read as tools/call: other case, spaces around it, or
+// letters that look like its own and signs that cannot be seen (A53).
 func disguised(method string) bool {
-	return method != methodCall && strings.EqualFold(strings.TrimSpace(method), methodCall)
+	return method != methodCall && (strings.EqualFold(strings.TrimSpace(method), methodCall) || destination.Normalise(method) == methodCall)
 }
 
 // call takes a tools/call to the judge, at once if the tools are pinned, else when they are.
