@@ -107,7 +107,8 @@ func TestWireAndLog(t *testing.T) {
 		{"a call too many", []audit.Entry{line("a", "deny"), line("b", "deny")}, []Step{{Verdict: gate.Deny}}, false, false},
 		{"a call too few", []audit.Entry{line("a", "deny")}, []Step{{Verdict: gate.Deny}, {Verdict: gate.Deny}}, false, false},
 	} {
-		r := &remote{dir: t.TempDir(), headless: c.headless}
+		dir := t.TempDir()
+		r := &remote{dir: dir, home: filepath.Join(dir, "home"), headless: c.headless}
 		if err := os.Mkdir(filepath.Join(r.dir, "home"), 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 // fakeTable is a process table of a test.
 type fakeTable struct {
 	realm string
+	mu    sync.Mutex // a session that is open looks at the table now and then
 	ps    map[int]Process
 	fail  error
 }
@@ -24,6 +26,8 @@ func (f *fakeTable) Process(pid int) (Process, error) {
 	if f.fail != nil {
 		return Process{}, f.fail
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	p, ok := f.ps[pid]
 	if !ok {
 		return Process{}, errNoProcess
@@ -169,6 +173,8 @@ func TestSystemTable(t *testing.T) {
 
 // agent is a client of a test's table.
 func agent(t *fakeTable, pid int) Identity {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.ps[pid] = Process{PID: pid, Name: "claude", Start: uint64(pid)}
 	c := Client{pid, uint64(pid), t.realm}
 	return Identity{c.Key(), c}
@@ -223,7 +229,9 @@ func TestLastOneOut(t *testing.T) {
 		t.Error("a restart loses what the user said")
 	}
 	d := mustOpen(t, home, who, table)
+	table.mu.Lock()
 	delete(table.ps, 10)
+	table.mu.Unlock()
 	mustClose(t, d)
 	if got := sessionsIn(t, home); len(got) != 1 {
 		t.Errorf("the client is gone, a process is not: %v", got)
@@ -256,11 +264,13 @@ func TestSweep(t *testing.T) {
 		leave(who)
 	}
 	stays := mustOpen(t, home, busy, table)
+	table.mu.Lock()
 	delete(table.ps, 10)
 	delete(table.ps, 12)
 	p := table.ps[15]
 	p.Start++ // its number was given to another process
 	table.ps[15] = p
+	table.mu.Unlock()
 	half := filepath.Join(home, "sessions", leaving+"x")
 	torn := filepath.Join(home, "sessions", "ptorn") // killed before the client was noted
 	for _, dir := range []string{half, torn} {
