@@ -1,15 +1,16 @@
-// Package approval is how a person is asked about one call: what the question says, in what form it can be answered,
-// and which answers count. Only a person's explicit choice lets a call through; a timeout, a closed window, an empty
-// form or a machine's answer never does.
+// Package approval is how a person is asked about one call: what the question says, in what form and through which
+// channel it can be answered, which answers count, and which are remembered. Only a person's explicit choice lets a call
+// through; a timeout, a closed window, an empty form or a machine's answer never does.
+//
+// It must not decide anything: what follows from an answer is for the gate, which judges again with it.
 package approval
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"time"
 
 	"github.com/mcp-bouncer/bouncer/internal/destination"
-	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/provenance"
 )
 
 // Question is what a person is asked: may this call go to these destinations?
@@ -21,12 +22,22 @@ type Question struct {
 	Asked  []Destination // every destination in question; empty when the call names none
 	Reason string        // why it is asked, as the gate gave it
 	Args   []byte        // the call's arguments
+	Keys   []string      // every point in question, by the gate's keys: more than Asked where one names no destination
+	Policy string        // a digest of the policy that it was asked under
+	// Prompt stands for what the user said last: two questions under one prompt have equal ones. nil: not known.
+	Prompt any
 }
 
 // Destination is one destination in question.
 type Destination struct {
 	Param string
 	destination.Destination
+	Contract string
+	Origin   string               // where the gate says it came from
+	Reason   string               // why it is asked about
+	Like     string               // the trusted destination that it could be taken for; "" for none
+	Differs  string               // how it differs from Like: one clause
+	Seen     *provenance.Sighting // where it was first seen; nil when nowhere
 }
 
 // Choice is what a person decided.
@@ -34,16 +45,59 @@ type Choice uint8
 
 // The choices. The zero Choice is Deny, so whatever is not understood denies.
 const (
-	Deny Choice = iota
-	Once
-	Session
+	Deny    Choice = iota
+	Once           // this call, bound to the digest of its arguments
+	Session        // the rest of the session
+	Always         // a line in approvals.yaml
+	Never          // a line there that refuses
+)
+
+var choiceNames = []string{"deny", "once", "session", "always", "never"}
+
+func (c Choice) String() string {
+	if int(c) < len(choiceNames) {
+		return choiceNames[c]
+	}
+	return choiceNames[Deny]
+}
+
+// ParseChoice reads a choice as String writes it. There is no short form and no default: an answer is a whole word.
+func ParseChoice(s string) (Choice, bool) {
+	for i, name := range choiceNames {
+		if s == name {
+			return Choice(i), true
+		}
+	}
+	return Deny, false
+}
+
+// Approves reports a choice that lets the call through.
+func (c Choice) Approves() bool { return c == Once || c == Session || c == Always }
+
+// How a question ended, as the log has it. The first three are a person's word.
+const (
+	ByPerson    = "person"      // in the client's form
+	ByTerminal  = "terminal"    // bouncer approve
+	ByPage      = "page"        // bouncer ui
+	Declined    = "declined"    // a person's no, wherever it was said
+	Held        = "held"        // a person's no of before, which still holds
+	Cancelled   = "cancelled"   // closed without a choice
+	Unanswered  = "unanswered"  // no person saw it: too fast, a client that answers by itself, or nothing came
+	Unsupported = "unsupported" // the client cannot show it
+	Malformed   = "malformed"   // what came back was none of the choices
+	Withdrawn   = "withdrawn"   // the call was cancelled
+	TooMany     = "limit"       // the prompt has had its questions
+	Carried     = "carried"     // the question went back to the client with the call, which is made again with the answer
 )
 
 // Answer is how a question ended.
 type Answer struct {
 	Choice Choice
-	How    string // person, declined, cancelled, timeout, unsupported, malformed, withdrawn
-	Why    string // for the client, when nobody could be asked: one clause
+	How    string
+	Why    string // for the client, when nobody approved: one clause
+	Scope  Scope  // of Always and Never
+	Kept   bool   // the line of Always or Never is in approvals.yaml already
+	Ask    string // the id to approve before the call is made again; "" when there is none
 }
 
 // Channel is a way to reach a person. Ask blocks until there is an answer or ctx ends; it never returns an approval
@@ -52,93 +106,18 @@ type Channel interface {
 	Ask(ctx context.Context, q Question) Answer
 }
 
+// Carrier is a Channel whose question goes back to the client with its call, and whose answer comes with the call made again
+// (protocol 2026-07-28). Its Ask returns Carried, or why it cannot.
+type Carrier interface {
+	Channel
+	// Brought returns the answer to q that came with this call, and how long after the question; ok is false when none did.
+	Brought(q Question) (a Answer, took time.Duration, ok bool)
+}
+
 // Nobody is the channel of a run without a person. Every answer is Deny.
 type Nobody struct{ Why string }
 
 // Ask implements Channel.
 func (n Nobody) Ask(context.Context, Question) Answer {
-	return Answer{Choice: Deny, How: "unsupported", Why: n.Why}
-}
-
-// The options of the form, exactly as a client must send them back. Deny stands first, so that it is what a hasty
-// Enter chooses, and nothing is preselected.
-const (
-	optionDeny    = "Deny"
-	optionOnce    = "Allow this call"
-	optionSession = "Allow for this session"
-)
-
-// fieldName is the form's one field. It is required: a client that accepts forms unread sends none (B19).
-const fieldName = "decision"
-
-// Schema is the form's requestedSchema.
-func Schema() []byte {
-	return []byte(`{"type":"object","properties":{"` + fieldName + `":{"type":"string","title":"Decision","enum":["` +
-		optionDeny + `","` + optionOnce + `","` + optionSession + `"]}},"required":["` + fieldName + `"]}`)
-}
-
-// ReadResult reads a client's answer to elicitation/create: the result object, or nil when the client answered with an
-// error. Anything but an accepted form with exactly one of the options denies.
-func ReadResult(result []byte) Answer {
-	if result == nil {
-		return Answer{How: "unsupported", Why: "the client cannot show the question"}
-	}
-	v, err := jsonrpc.Decode(result)
-	if err != nil {
-		return Answer{How: "malformed", Why: "the client's answer could not be read"}
-	}
-	switch action, _ := v.Get("action"); action.Text {
-	case "accept":
-	case "decline":
-		return Answer{How: "declined", Why: "the question was declined"}
-	case "cancel":
-		return Answer{How: "cancelled", Why: "the question was closed without an answer"}
-	default:
-		return Answer{How: "malformed", Why: "the client's answer has no known action"}
-	}
-	content, _ := v.Get("content")
-	choice, _ := content.Get(fieldName)
-	switch {
-	case choice.Kind != jsonrpc.String:
-	case choice.Text == optionDeny:
-		return Answer{How: "declined", Why: "the answer was Deny"}
-	case choice.Text == optionOnce:
-		return Answer{Choice: Once, How: "person"}
-	case choice.Text == optionSession:
-		return Answer{Choice: Session, How: "person"}
-	}
-	return Answer{How: "malformed", Why: "the form came back without a choice"}
-}
-
-// Message is the question as plain text. Its layout is fixed: who wants to send to whom comes first, one destination a
-// line, and text that others wrote is quoted, escaped and cut, so that a value cannot forge a line (A85).
-func (q Question) Message() string {
-	var b strings.Builder
-	client := q.Client
-	if client == "" {
-		client = "The client"
-	} else {
-		client = destination.Visible(client, 40)
-	}
-	switch len(q.Asked) {
-	case 0:
-		fmt.Fprintf(&b, "%s wants to use %s (server %s), which sends values out without naming a destination.\n",
-			client, destination.Visible(q.Tool, 80), destination.Visible(q.Server, 40))
-	case 1:
-		fmt.Fprintf(&b, "%s wants to use %s (server %s) to reach %s\n",
-			client, destination.Visible(q.Tool, 80), destination.Visible(q.Server, 40), q.Asked[0].Display())
-	default:
-		fmt.Fprintf(&b, "%s wants to use %s (server %s) to reach %d destinations:\n",
-			client, destination.Visible(q.Tool, 80), destination.Visible(q.Server, 40), len(q.Asked))
-	}
-	for _, d := range q.Asked {
-		fmt.Fprintf(&b, "- %s (%s, in argument %q)", d.Display(), d.Kind, destination.Visible(d.Param, 80))
-		if d.Ambiguous != "" {
-			fmt.Fprintf(&b, "; unclear: %s; as written: %s", destination.Visible(d.Ambiguous, 120), destination.Visible(d.Raw, 200))
-		}
-		b.WriteByte('\n')
-	}
-	fmt.Fprintf(&b, "Why you are asked: %s\n", destination.Visible(q.Reason, 400))
-	fmt.Fprintf(&b, "Arguments (%d bytes): %s", len(q.Args), destination.Visible(string(q.Args), 400))
-	return b.String()
+	return Answer{Choice: Deny, How: Unsupported, Why: n.Why}
 }

@@ -119,13 +119,26 @@ func answersTo(id jsonrpc.ID) func([]byte) bool {
 }
 
 // options are what the person at the form chooses.
-var options = map[string]string{answerOnce: "Allow this call", answerSession: "Allow for this session", answerDeny: "Deny"}
+var options = map[string]string{answerOnce: "Allow this call", answerSession: "Allow for this session", answerDeny: "Deny",
+	answerAlways: "Always allow", answerNever: "Never allow"}
 
-// fill answers a question as a person does: one of the form's own options, never an answer that the form does not have.
+// fill answers a question as a person does.
 func (c *scriptedClient) fill(ctx context.Context, question jsonrpc.Message, answer string) error {
 	params, err := jsonrpc.Decode(question.Params)
 	if err != nil {
 		return fmt.Errorf("read the question: %w", err)
+	}
+	result, err := filled(params, answer)
+	if err != nil {
+		return err
+	}
+	return c.send(ctx, string(jsonrpc.ResultFrame(question.ID, []byte(result))))
+}
+
+// filled is the result of a form: one of its own options, never an answer that it does not have. Nobody's is a closed window.
+func filled(params jsonrpc.Value, answer string) (string, error) {
+	if answer == answerNobody {
+		return `{"action":"cancel"}`, nil
 	}
 	schema, _ := params.Get("requestedSchema")
 	properties, _ := schema.Get("properties")
@@ -133,10 +146,47 @@ func (c *scriptedClient) fill(ctx context.Context, question jsonrpc.Message, ans
 		choices, _ := field.Value.Get("enum")
 		if slices.ContainsFunc(choices.Elems, func(v jsonrpc.Value) bool { return v.Text == options[answer] }) {
 			content := `{` + string(jsonrpc.Quote(field.Name)) + `:` + string(jsonrpc.Quote(options[answer])) + `}`
-			return c.send(ctx, string(jsonrpc.ResultFrame(question.ID, []byte(`{"action":"accept","content":`+content+`}`))))
+			return `{"action":"accept","content":` + content + `}`, nil
 		}
 	}
-	return fmt.Errorf("the question has no option %q", options[answer])
+	return "", fmt.Errorf("the question has no option %q", options[answer])
+}
+
+// carried reads a question of the relay's own that came back in place of a call's answer (protocol 2026-07-28): the member of the
+// call's inputResponses that answers it, and its requestState.
+func carried(frame []byte, answer string) (responses, state string, ok bool, err error) {
+	msg, bad := jsonrpc.Parse(frame, jsonrpc.FromServer)
+	if bad != nil || msg.Shape != jsonrpc.Response {
+		return "", "", false, nil
+	}
+	result, err := jsonrpc.Decode(msg.Result)
+	if err != nil {
+		return "", "", false, nil
+	}
+	inputs, _ := result.Get("inputRequests")
+	token, _ := result.Get("requestState")
+	if len(inputs.Members) != 1 || !strings.HasPrefix(inputs.Members[0].Name, ownPrefix) {
+		return "", "", false, nil
+	}
+	params, _ := inputs.Members[0].Value.Get("params")
+	form, err := filled(params, answer)
+	return `{` + string(jsonrpc.Quote(inputs.Members[0].Name)) + `:` + form + `}`, string(token.Raw), true, err
+}
+
+// again is a request made again with another id and the answer that it brings along.
+func (c *scriptedClient) again(sent, responses, state string) (string, jsonrpc.ID, error) {
+	v, err := jsonrpc.Decode([]byte(strings.TrimSpace(sent)))
+	if err != nil {
+		return "", jsonrpc.ID{}, err
+	}
+	params, _ := v.Get("params")
+	method, _ := v.Get("method")
+	members := []string{`"inputResponses":` + responses, `"requestState":` + state}
+	for _, m := range params.Members {
+		members = append(members, string(m.NameRaw)+":"+string(m.Value.Raw))
+	}
+	id := c.newID()
+	return string(jsonrpc.RequestFrame(id, method.Text, []byte(`{`+strings.Join(members, ",")+`}`))), id, nil
 }
 
 // ownPrefix starts the ids of the relay's own requests, to either side.

@@ -15,6 +15,7 @@ type exchange struct {
 	id        jsonrpc.ID // of the response that must come; zero when none can
 	judged    bool       // the frame is a tool call, so the log must have its verdict
 	asked     int        // questions that the client got
+	carried   int        // those of them that came back with the call, which was made again and judged again
 	unfilled  string     // why a question could not be answered as the step says
 	response  []byte     // nil when none came
 	answered  int64      // when it came
@@ -78,6 +79,23 @@ func (x *exchange) await(ctx context.Context, l *link, from int, answer string) 
 		}
 		got := l.client.got.since(at)[0]
 		question, asks := questionIn(got.frame)
+		if responses, state, carries, err := carried(got.frame, answer); !asks && carries {
+			x.asked++
+			x.carried++
+			if err != nil {
+				x.unfilled = err.Error()
+				responses = "{}"
+			}
+			var again string
+			if again, x.id, err = l.client.again(x.sent, responses, state); err == nil {
+				err = l.client.send(ctx, again)
+			}
+			if err != nil {
+				return err
+			}
+			is, from = answersTo(x.id), at+1
+			continue
+		}
 		if !asks {
 			x.response, x.answered = got.frame, got.order
 			return nil

@@ -247,21 +247,6 @@ func TestSilentRelayIsAnError(t *testing.T) {
 	}
 }
 
-// TestUnsupportedStepsAreErrors: a feature that does not exist yet must not make a case green.
-func TestUnsupportedStepsAreErrors(t *testing.T) {
-	for name, steps := range map[string]string{
-		"always": asked + "    answer: always\n",
-		"never":  asked + "    answer: never\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := loaded(t, mail+steps).Run(context.Background())
-			if r.Passed() || r.Err == nil || !strings.Contains(r.Err.Error(), "not supported yet") {
-				t.Errorf("want an error, got:\n%s", rendered(t, r))
-			}
-		})
-	}
-}
-
 // TestResultIsApprovedOnce: a result whose call is asked about is approved, though no step says so.
 func TestResultIsApprovedOnce(t *testing.T) {
 	c := loaded(t, mail+"  - result: {tool: send_email, args: {to: new@random.example}, text: \"see two@evil.example\"}\n"+

@@ -21,9 +21,6 @@ var errSlow = errors.New("a question has to be answered")
 // from being run to its end (an unsupported step, a broken relay, ctx) is in its Err. Running a case twice gives the
 // same Report but for ids and times.
 func (c *Case) Run(ctx context.Context) Report {
-	if err := c.supported(); err != nil {
-		return Report{Case: c, File: c.File, Err: err}
-	}
 	patient := slices.ContainsFunc(c.steps, func(s step) bool { return s.answer != "" && s.answer != answerNobody })
 	if !patient {
 		// A result step may be asked about, which nobody can tell before it is. Then the case starts over, with time.
@@ -32,15 +29,6 @@ func (c *Case) Run(ctx context.Context) Report {
 		}
 	}
 	return c.run(ctx, true)
-}
-
-func (c *Case) supported() error {
-	for _, s := range c.steps {
-		if s.answer == answerAlways || s.answer == answerNever {
-			return fmt.Errorf("%s: the answer %s is %w", s.at, s.answer, errUnsupported)
-		}
-	}
-	return nil
 }
 
 func (c *Case) run(ctx context.Context, patient bool) Report {

@@ -116,11 +116,18 @@ func (x exchange) inTheLog(o *observed, end string) {
 		o.line = x.log[0]
 	}
 	asked := x.asked > 0
+	for range x.carried {
+		if len(said) > 1 && said[0] == ask && said[1] == ask {
+			said = said[1:]
+		}
+	}
 	if !asked && len(said) == 2 && said[0] == ask && x.log[1].answer == "unsupported" {
 		asked = true // nobody could be asked, which only the log can say
 	}
 	want := []string{end}
 	switch {
+	case !asked && len(said) == 2 && said[0] == ask && x.log[1].answer == "held": // a person said no before
+		o.verdict, want = end, []string{ask, deny}
 	case asked:
 		o.verdict, o.then = ask, end
 		want = []string{ask, end}

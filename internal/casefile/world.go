@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-bouncer/bouncer/internal/approval"
 	"github.com/mcp-bouncer/bouncer/internal/audit"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/judge"
@@ -28,8 +29,11 @@ type world struct {
 	dir   string // the scratch directory, with slashes and without links in its own path
 	log   *audit.Log
 	store session.Store
-	lines logReader
-	links map[string]*link
+	// What is remembered for always lies outside the tree, as the log does.
+	answers *approval.Book
+	desk    *approval.Desk
+	lines   logReader
+	links   map[string]*link
 
 	mu    sync.Mutex
 	notes []string // what the relays told the user's terminal
@@ -98,7 +102,12 @@ func (w *world) scratch() (err error) {
 	}
 	// The log stands outside the tree: a case may plant whatever it likes in there.
 	w.lines.path = filepath.Join(real, "log", "audit.jsonl")
-	w.log, err = audit.Open(w.lines.path)
+	if w.log, err = audit.Open(w.lines.path); err != nil {
+		return err
+	}
+	// The person of a case answers at once, and as often as the case says.
+	w.desk = approval.NewDesk(approval.Settings{Fastest: -1, Most: -1}, nil, w.problem)
+	w.answers, err = approval.OpenBook(filepath.Join(real, "log", "approvals.yaml"), w.problem)
 	return err
 }
 
@@ -117,7 +126,7 @@ func (w *world) start(s server, set *policy.Set, store session.Store, clock *ato
 	}
 	book := &pin.Book{}
 	j := judge.New(judge.Config{Server: who, Policy: set, Profile: w.c.Profile, Session: store, SessionID: "case", Log: w.log,
-		Pins: book, Problem: w.problem,
+		Pins: book, Problem: w.problem, Answers: w.answers,
 		Paths: &judge.Paths{Dir: filepath.FromSlash(w.dir), UserHome: filepath.FromSlash(w.dir), Guarded: []string{filepath.Join(filepath.FromSlash(w.dir), ".bouncer")}}})
 
 	clientToRelay, fromClient := io.Pipe()
@@ -125,7 +134,7 @@ func (w *world) start(s server, set *policy.Set, store session.Store, clock *ato
 	relayToServer, toServer := io.Pipe()
 	serverToRelay, fromServer := io.Pipe()
 	pinned := make(chan struct{})
-	p := w.c.newRelay(proxy.Config{Name: s.name, Judge: j, Session: store, Pins: book, AskFor: askFor, ListFor: patience,
+	p := w.c.newRelay(proxy.Config{Name: s.name, Judge: j, Session: store, Pins: book, Desk: w.desk, AskFor: askFor, ListFor: patience,
 		Problem: w.problem, OnPinned: func([]jsonrpc.Value) { close(pinned) }, CloseUpstream: func() { toServer.Close() }},
 		proxy.Pipe{In: clientToRelay, Out: toClient}, proxy.Pipe{In: serverToRelay, Out: toServer})
 

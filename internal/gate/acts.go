@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/policy"
@@ -44,7 +45,7 @@ func consequence(c Call, r Rules, f Facts) []Finding {
 	ask := func(arg policy.Selected, why string) {
 		for _, d := range destination.Parse(arg.Value.Text) {
 			j := ladder{c, r, f, Consequence}.judge(arg.Path(), d, policy.KindID)
-			if j.Origin == Allowlisted || j.Origin == Approved {
+			if j.Origin == Allowlisted || j.Origin == Approved || j.Origin == Refused { // neverFor has the last
 				continue
 			}
 			f := Finding{Contract: Consequence, Verdict: Deny, Param: j.Param, Judged: &j,
@@ -57,6 +58,7 @@ func consequence(c Call, r Rules, f Facts) []Finding {
 			out = append(out, later(c, r, f)...)
 		}
 	}
+	out = append(out, neverFor(c, r, f)...)
 	looked := 0
 	for _, param := range r.Consequence.Named {
 		for _, arg := range param.Select(c.Args) {
@@ -77,6 +79,21 @@ func consequence(c Call, r Rules, f Facts) []Finding {
 		out = append(out, later(c, r, Finding{Contract: Consequence, Reason: fmt.Sprintf("%s changes things, and nothing shows that the request names what", repr(c.Tool))})...)
 	} else if len(r.Consequence.Own) > 0 && c.User != nil && !asked && len(out) == 0 {
 		out = append(out, later(c, r, Finding{Contract: Consequence, Reason: fmt.Sprintf("nothing in the request asks for an act like %s", repr(c.Tool))})...)
+	}
+	return out
+}
+
+// neverFor denies an act on what a person said never about, though the request may name it now: whoever means it revokes the answer.
+func neverFor(c Call, r Rules, f Facts) (out []Finding) {
+	for _, param := range append(slices.Clone(r.Consequence.Named), r.Consequence.Own...) {
+		for _, arg := range param.Select(c.Args) {
+			for _, d := range destination.Parse(arg.Value.Text) {
+				if j := (ladder{c, r, f, Consequence}).judge(arg.Path(), d, policy.KindID); j.Origin == Refused {
+					out = append(out, Finding{Contract: Consequence, Verdict: Deny, Param: j.Param, Judged: &j,
+						Reason: fmt.Sprintf("%s changes things, and %s=%s %s", repr(c.Tool), j.Param, repr(arg.Value.Text), j.Why)})
+				}
+			}
+		}
 	}
 	return out
 }

@@ -36,8 +36,11 @@ func content(c Call, r Rules, f Facts, sinks []Judged) []Finding {
 
 func secret(l ladder, arg policy.Selected, d destination.Destination) []Finding {
 	j := Judged{Contract: Content, Param: arg.Path(), Destination: d, Origin: Attributed}
-	if l.f.Approved(Content, l.c.Tool, d) {
+	if !l.never(&j) && l.f.Approved(Content, l.c.Tool, d) {
 		return nil
+	}
+	if j.Why != "" {
+		return []Finding{{Contract: Content, Verdict: Deny, Param: j.Param, Judged: &j, Reason: fmt.Sprintf("%s holds a secret that %s", j.Param, j.Why)}}
 	}
 	return later(l.c, l.r, Finding{Contract: Content, Param: j.Param, Judged: &j,
 		Reason: fmt.Sprintf("%s holds a value that the policy labels secret", j.Param)})
@@ -56,7 +59,7 @@ func mention(l ladder, arg policy.Selected, d destination.Destination, sinks []J
 	case j.Origin.Trusted():
 		return nil
 	case j.Origin == Refused:
-		return []Finding{{Contract: Content, Verdict: Deny, Param: j.Param, Judged: &j, Reason: reason + "is refused by the policy"}}
+		return []Finding{{Contract: Content, Verdict: Deny, Param: j.Param, Judged: &j, Reason: reason + j.Why}}
 	case j.Origin == Untrusted:
 		return []Finding{{Contract: Content, Verdict: Deny, Param: j.Param, Judged: &j, Reason: reason + "came from untrusted data"}}
 	}

@@ -28,6 +28,9 @@ func flow(c Call, r Rules, f Facts) []Finding {
 	}
 	name := read.Destination.Raw + " to " + object
 	j := Judged{Contract: Flow, Destination: destination.Destination{Kind: destination.Opaque, Raw: name, Canonical: name}, Origin: Unproven, Seen: &read.Sighting}
+	if why, never := f.Refused(Flow, c.Tool, j.Destination); never {
+		return []Finding{{Contract: Flow, Verdict: Deny, Judged: &j, Reason: fmt.Sprintf("%s after %s was read %s", repr(c.Tool), from, why)}}
+	}
 	if f.Approved(Flow, c.Tool, j.Destination) {
 		return nil
 	}

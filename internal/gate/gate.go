@@ -97,6 +97,8 @@ type Reading struct {
 type Facts interface {
 	// Approved reports whether a person vouched for d when this contract asked about a call of this tool.
 	Approved(contract, tool string, d destination.Destination) bool
+	// Refused reports that a person said never about d, and why in words for a reason.
+	Refused(contract, tool string, d destination.Destination) (why string, refused bool)
 	// Vouched returns the destinations that a person vouched for on this server, whatever for.
 	Vouched() []destination.Destination
 	// Seen reports where a wrapped server wrote d first, if any did.
@@ -177,6 +179,7 @@ type Judged struct {
 	Origin      Origin
 	Seen        *provenance.Sighting // for Directory, Attributed and Untrusted: where it stood
 	Words       string               // for FromUser: the words that vouch for it
+	Why         string               // for Refused: by whom
 	Verbatim    bool                 // Untrusted, and it stood there in this very spelling
 	Like        *Likeness            // Untrusted or Unproven, and it could be taken for a trusted one
 	First       bool                 // Unproven, and the user's policy lets such a one pass (CleanContext, FirstUse)
@@ -205,7 +208,7 @@ type Origin string
 
 // The origins.
 const (
-	Refused     Origin = "refused"     // the policy forbids it, whoever vouches
+	Refused     Origin = "refused"     // the policy or a person's never forbids it, whoever vouches
 	Allowlisted Origin = "allowlisted" // the policy names it
 	Approved    Origin = "approved"    // a person vouched for it
 	FromUser    Origin = "user"        // the user's own words name it for this kind of act

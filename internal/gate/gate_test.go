@@ -18,6 +18,7 @@ import (
 // world is a Facts written down: raw spellings of what was approved and seen.
 type world struct {
 	approved, seen, first []string
+	never                 []string
 	directory, attributed []string
 	pointed               bool // the user pointed at what was seen
 	secret, read          string
@@ -26,6 +27,10 @@ type world struct {
 
 func (w world) Approved(contract, _ string, d destination.Destination) bool {
 	return contract == SinkGate && holds(w.approved, d)
+}
+
+func (w world) Refused(_, _ string, d destination.Destination) (string, bool) {
+	return "is refused by a remembered answer", holds(w.never, d)
 }
 
 func (w world) Seen(d destination.Destination, _ provenance.Matching) (provenance.Sighting, bool) {

@@ -44,6 +44,9 @@ func (l ladder) origin(j *Judged) Origin {
 	d := j.Destination
 	switch {
 	case refuses(l.r.refused, d):
+		j.Why = "is refused by the policy"
+		return Refused
+	case l.never(j):
 		return Refused
 	case covers(l.r.trusted, d):
 		return Allowlisted
@@ -73,6 +76,15 @@ func (l ladder) origin(j *Judged) Origin {
 	}
 	j.First = first || l.r.CleanContext && l.f.Clean()
 	return Unproven
+}
+
+// never reports a person's remembered refusal, which stands before every trust as the policy's own does.
+func (l ladder) never(j *Judged) bool {
+	why, refused := l.f.Refused(l.contract, l.c.Tool, j.Destination)
+	if refused {
+		j.Why = why
+	}
+	return refused
 }
 
 // seen looks d up. The profile strict knows the first version's substring too, so that it is never the weaker one.
@@ -154,7 +166,7 @@ func imitates(j Judged) string {
 func onOrigin(j Judged, c Call, r Rules) (Verdict, string) {
 	switch j.Origin {
 	case Refused:
-		return Deny, "is refused by the policy"
+		return Deny, j.Why
 	case Untrusted:
 		return onUntrusted(j, c, r)
 	case Attributed:

@@ -19,11 +19,23 @@ type facts struct{ j *Judge }
 func (j *Judge) facts() facts { return facts{j} }
 
 func (f facts) Approved(contract, tool string, d destination.Destination) bool {
-	return f.j.cfg.Session.Vouched(f.j.cfg.Server.Name, scope(contract, tool), d)
+	return f.j.cfg.Session.Vouched(f.j.cfg.Server.Name, scope(contract, tool), d) ||
+		f.j.cfg.Answers.Approves(f.j.cfg.Server.Name, contract, tool, d)
+}
+
+// Refused asks for a never of this contract's question. One about a recipient is about the value: it holds in a text too.
+func (f facts) Refused(contract, tool string, d destination.Destination) (string, bool) {
+	if why, refused := f.j.cfg.Answers.Refuses(f.j.cfg.Server.Name, contract, tool, d); refused {
+		return why, true
+	}
+	if contract == gate.SinkGate {
+		return "", false
+	}
+	return f.j.cfg.Answers.Refuses(f.j.cfg.Server.Name, gate.SinkGate, tool, d)
 }
 
 func (f facts) Vouched() []destination.Destination {
-	return f.j.cfg.Session.VouchedFor(f.j.cfg.Server.Name)
+	return append(f.j.cfg.Session.VouchedFor(f.j.cfg.Server.Name), f.j.cfg.Answers.Destinations(f.j.cfg.Server.Name)...)
 }
 
 func (f facts) Seen(d destination.Destination, how provenance.Matching) (provenance.Sighting, bool) {

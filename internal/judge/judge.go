@@ -42,6 +42,8 @@ type Config struct {
 	Log        Log
 	BestEffort bool // forward even when the log cannot be written; off, such a call is denied
 	Pins       *pin.Book
+	Answers    *approval.Book // remembered answers; nil remembers nothing
+	Digest     string         // of the policy: an answer that is given later is given under this one
 	Paths      *Paths
 	Problem    func(format string, args ...any) // tells the user's terminal; nil is silent
 	Now        func() time.Time                 // nil is time.Now
@@ -87,6 +89,10 @@ type Request struct {
 	Args   []byte // the arguments' span of the frame; nil when absent
 	Client string
 
+	// Slot is the attempt that this request was counted as already, where it is a call made again with the answer to its
+	// question (protocol 2026-07-28): one call spends one, however many answers it needs. 0 counts it.
+	Slot int
+
 	method bool // Tool is the name of another method
 }
 
@@ -101,6 +107,9 @@ type Outcome struct {
 	rules   gate.Rules
 	took    time.Duration
 }
+
+// Slot is the attempt that the call was counted as, from 1; 0 when its tool has no budget.
+func (o *Outcome) Slot() int { return o.call.Slot }
 
 // Decide judges a request and logs the verdict. It does not ask anybody: an Ask is settled by Settle.
 func (j *Judge) Decide(r Request) *Outcome { return j.decide(r, false) }
@@ -148,7 +157,7 @@ func (j *Judge) decide(r Request, later bool) *Outcome {
 	}
 	o.call = gate.Call{Server: j.cfg.Server.Name, Tool: r.Tool, Args: args, Leaves: policy.Leaves(args), Pin: j.pinOf(r)}
 	j.ask(o)
-	if o.rules.MaxCalls != nil && o.call.Pin.State == gate.PinHeld {
+	if o.call.Slot = r.Slot; o.call.Slot == 0 && o.rules.MaxCalls != nil && o.call.Pin.State == gate.PinHeld {
 		o.call.Slot = j.cfg.Session.Reserve(j.cfg.Server.Name, r.Tool)
 	}
 	j.cfg.Paths.resolve(&o.call, o.rules)
@@ -171,18 +180,25 @@ func (j *Judge) decide(r Request, later bool) *Outcome {
 
 // Settle asks a person about an Outcome whose verdict is Ask, and decides again with the answer: the session may have
 // learned in the meantime what forbids the call, and a budget slot is not spent twice. It logs the outcome, and the
-// verdict that it leaves in o is Allow or Deny. Cancelling ctx withdraws the question and denies.
+// verdict that it leaves in o is Allow or Deny; it stays Ask where the question travels back with the call, which is not
+// forwarded then. Cancelling ctx withdraws the question and denies.
 func (j *Judge) Settle(ctx context.Context, o *Outcome, ch approval.Channel) {
 	if o.Decision.Verdict != gate.Ask {
 		return
 	}
 	asked := o.Decision.Questions()
-	answer := ch.Ask(ctx, j.question(o, asked))
+	question := j.question(o, asked)
+	answer := ch.Ask(ctx, question)
 	if ctx.Err() != nil {
-		answer = approval.Answer{How: "withdrawn", Why: "the call was cancelled"}
+		answer = approval.Answer{How: approval.Withdrawn, Why: "the call was cancelled"}
 	}
+	if answer.How == approval.Carried { // the question went back with the call; the verdict so far is in the log
+		o.Answer = &answer
+		return
+	}
+	j.remember(question, &answer)
 	o.Answer = &answer
-	if answer.Choice == approval.Deny {
+	if !answer.Choice.Approves() {
 		o.Decision.Verdict = gate.Deny
 		j.log(o)
 		return
@@ -269,15 +285,4 @@ func (j *Judge) pin(tool string) gate.Pin {
 		return gate.Pin{State: gate.PinAmbiguous}
 	}
 	return gate.Pin{State: gate.PinUnknown}
-}
-
-func (j *Judge) question(o *Outcome, asked []gate.Finding) approval.Question {
-	q := approval.Question{ID: o.ID, Client: o.request.Client, Server: j.cfg.Server.Name, Tool: o.request.Tool,
-		Reason: o.Decision.Reason, Args: o.request.Args}
-	for _, a := range asked {
-		if a.Judged != nil {
-			q.Asked = append(q.Asked, approval.Destination{Param: a.Param, Destination: a.Judged.Destination})
-		}
-	}
-	return q
 }

@@ -76,7 +76,7 @@ func TestAskTimeoutB19(t *testing.T) {
 	}
 	r.never("random.example")
 	r.never(q.ID.String())
-	r.verdicts("send", "ask", "deny(timeout)")
+	r.verdicts("send", "ask", "deny(unanswered)")
 	r.once(`7`)
 }
 

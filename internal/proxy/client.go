@@ -143,15 +143,28 @@ func (p *Proxy) call(msg jsonrpc.Message, f *inflight) {
 		p.refuse(msg.ID, codeInvalid, "id "+msg.ID.String()+" is already in flight", f.batch)
 		return
 	}
-	if p.hold(f, msg.Raw) {
+	frame := msg.Raw
+	if f.modern && (mentions(frame, "requestState") || mentions(frame, "inputResponses")) {
+		var err error
+		if frame, err = p.unwrap(f, frame); err != nil {
+			p.drop(f)
+			p.refuse(msg.ID, codeInvalid, "the call cannot be read in one way: "+err.Error(), f.batch)
+			return
+		}
+	}
+	if p.hold(f, frame) {
 		return
 	}
-	p.decide(f, msg.Raw, call, p.cfg.Judge.DecideLater, p.forwardLater)
+	p.decide(f, frame, call, p.cfg.Judge.DecideLater, p.forwardLater)
 }
 
 // decide has the call judged and does what the verdict says. frame is only valid until decide returns.
 func (p *Proxy) decide(f *inflight, frame []byte, call jsonrpc.Call, judged func(judge.Request) *judge.Outcome, allowed func(*inflight, []byte, *judge.Outcome)) {
-	o := judged(judge.Request{Tool: call.Name, Args: call.Arguments, Client: p.peer.client()})
+	r := judge.Request{Tool: call.Name, Args: call.Arguments, Client: p.peer.client()}
+	if f.brought != nil && f.brought.tool == call.Name {
+		r.Slot = f.brought.slot
+	}
+	o := judged(r)
 	p.settled(f, frame, o, allowed)
 }
 

@@ -35,6 +35,10 @@ func explain(o *judge.Outcome) string {
 			}
 		}
 	}
+	if o.Answer != nil && o.Answer.Ask != "" {
+		fmt.Fprintf(&b, "\nhint: a person can approve it with `bouncer approve %s` in a terminal of their own; the same call then passes, once", o.Answer.Ask)
+		return b.String()
+	}
 	if o.Decision.Contract == gate.SinkGate {
 		b.WriteString("\nhint: a person can vouch for it under trusted_destinations of this tool in the policy file")
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-bouncer/bouncer/internal/approval"
 	"github.com/mcp-bouncer/bouncer/internal/audit"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/judge"
@@ -166,6 +167,7 @@ type options struct {
 	onPinned    func([]jsonrpc.Value)
 	closing     func() // called after the server's input was closed
 	noHandshake bool
+	desk        *approval.Desk // nil is one that counts every answer
 }
 
 // rig is a relay between a scripted client and a scripted server.
@@ -199,7 +201,10 @@ func start(t *testing.T, o options) *rig {
 	sIn, sOut := io.Pipe()
 	psIn, psOut := io.Pipe()
 	r.pipes = [4]*io.PipeReader{cIn, pcIn, sIn, psIn}
-	p := proxy.New(proxy.Config{Name: "srv", Judge: j, Session: store, Pins: r.pins, Limit: o.limit, AskFor: o.askFor,
+	if o.desk == nil {
+		o.desk = approval.NewDesk(approval.Settings{Fastest: -1, Most: -1}, nil, nil)
+	}
+	p := proxy.New(proxy.Config{Name: "srv", Judge: j, Session: store, Pins: r.pins, Desk: o.desk, Limit: o.limit, AskFor: o.askFor,
 		ListFor: o.listFor, Problem: problem, OnPinned: o.onPinned, CloseUpstream: func() {
 			psOut.Close()
 			if o.closing != nil {

@@ -131,10 +131,10 @@ func (p *peer) dialogue(modern bool) (mode, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case modern:
-		return "", "questions are not yet possible in protocol 2026-07-28"
 	case !p.elicitation:
 		return "", "the client cannot show a question (it declares no elicitation)"
+	case modern:
+		return "form", ""
 	case p.negotiated < "2025-06-18":
 		return "", "the protocol version that was negotiated (" + p.negotiated + ") has no questions"
 	case p.negotiated >= "2025-11-25":

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-bouncer/bouncer/internal/approval"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/judge"
 	"github.com/mcp-bouncer/bouncer/internal/pin"
@@ -34,9 +35,10 @@ type Config struct {
 	Judge    *judge.Judge
 	Session  session.Store
 	Pins     *pin.Book
-	Limit    int           // bytes a frame may have; 0 is jsonrpc.DefaultLimit
-	AskFor   time.Duration // how long a person has; 0 is two minutes
-	ListFor  time.Duration // how long the server has to list its tools; 0 is thirty seconds
+	Desk     *approval.Desk // how people are asked; nil asks through the client alone
+	Limit    int            // bytes a frame may have; 0 is jsonrpc.DefaultLimit
+	AskFor   time.Duration  // how long a person has; 0 is two minutes
+	ListFor  time.Duration  // how long the server has to list its tools; 0 is thirty seconds
 	Problem  func(format string, args ...any)
 	OnPinned func(tools []jsonrpc.Value) // told once, when the tools were pinned
 	// CloseUpstream is called once when the client has nothing more to say, so that the server sees its input end.
@@ -62,6 +64,7 @@ type Proxy struct {
 	inflight map[string]*inflight             // the client's requests without a response, by id
 	hidden   map[string]func(jsonrpc.Message) // Bouncer's own requests to the server
 	asks     map[string]chan<- []byte         // Bouncer's own requests to the client; nil once nobody waits
+	states   map[string]*carried              // questions that went back with their calls
 	gone     bool                             // the server is gone: nothing is forwarded any more
 	closed   bool                             // Run is about to return: no new task starts
 	ended    bool                             // the client has nothing more to say
@@ -84,7 +87,12 @@ type inflight struct {
 	batch  *batch      // the array that it came in, whose responses go back as one; nil for most
 	stop   context.CancelFunc
 	sent   bool // the server has it; false while it waits for a decision
-	void   bool // the client cancelled it after it was sent: whatever becomes of it, no answer is owed
+	// Of a call in the stateless protocol: what it brings along for Bouncer, and what for the server.
+	brought          *carried
+	answer           []byte // to brought's question; nil for none
+	state, responses []byte // the server's own requestState and the answers to its inputRequests
+	once             *carried
+	void             bool // the client cancelled it after it was sent: whatever becomes of it, no answer is owed
 }
 
 // New returns a Proxy over two pipes.
@@ -94,6 +102,9 @@ func New(cfg Config, client, server Pipe) *Proxy {
 	}
 	if cfg.AskFor == 0 {
 		cfg.AskFor = 2 * time.Minute
+	}
+	if cfg.Desk == nil {
+		cfg.Desk = approval.NewDesk(approval.Settings{}, nil, nil)
 	}
 	if cfg.ListFor == 0 {
 		cfg.ListFor = 30 * time.Second
@@ -107,6 +118,7 @@ func New(cfg Config, client, server Pipe) *Proxy {
 	p := &Proxy{
 		cfg: cfg, clientIn: client.In, serverIn: server.In, client: newWriter(client.Out), server: newWriter(server.Out),
 		inflight: map[string]*inflight{}, hidden: map[string]func(jsonrpc.Message){}, asks: map[string]chan<- []byte{},
+		states: map[string]*carried{},
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.tools.idle.L = &p.tools.mu

@@ -132,6 +132,10 @@ func (p *Proxy) relay(msg jsonrpc.Message) {
 	if msg.Shape == jsonrpc.Notification && msg.Method == methodCancelled {
 		p.toreDown(requestID(msg.Params))
 	}
+	if msg.Shape == jsonrpc.Request && msg.Method == "elicitation/create" {
+		p.client.write(p.named(msg.Raw))
+		return
+	}
 	p.client.write(msg.Raw)
 }
 
@@ -168,6 +172,10 @@ func (p *Proxy) relayResponse(msg jsonrpc.Message) {
 	}
 	if f.batch != nil {
 		f.batch.add(p, bytes.Clone(msg.Raw))
+		return
+	}
+	if f.modern && mentions(msg.Raw, "input_required") {
+		p.client.hold(p.moreInput(f, msg.Raw))
 		return
 	}
 	p.client.hold(msg.Raw)
