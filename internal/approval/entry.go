@@ -169,3 +169,8 @@ var publicProviders = func() map[string]bool {
 
 // today is the day for an entry's since.
 func today(now time.Time) string { return now.UTC().Format(time.DateOnly) }
+
+// About reports whether the entry is about d as a destination of server's tool, whatever the question was.
+func (e Entry) About(server, tool string, d destination.Destination) bool {
+	return e.covers(server, e.Contract, tool, d)
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-bouncer/bouncer/internal/approval"
 	"github.com/mcp-bouncer/bouncer/internal/audit"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
 	"github.com/mcp-bouncer/bouncer/internal/judge"
@@ -32,8 +34,10 @@ type runFlags struct {
 	log                        logFlags
 	maxFrame                   int
 	askTimeout                 time.Duration
+	ask                        string
 	otlp                       string
 	intent                     string
+	answers                    *approval.Book
 	session                    string // its name in the log
 	store                      string // where the session's facts are
 }
@@ -61,7 +65,8 @@ what stands after -- is launched exactly as it stands. Without it, the entry's x
 	flags.StringVar(&f.intent, "intent", "", "the user's own `WORDS`: what they ask for in this session, where no hook can tell")
 	flags.StringVar(&f.store, "session", "shared", "shared: what one server of a client wrote counts for its other servers too; memory: it does not")
 	flags.StringVar(&f.otlp, "otlp", "", "also send verdicts, without arguments, to the OpenTelemetry collector at this `URL` (headers: OTEL_EXPORTER_OTLP_HEADERS)")
-	flags.DurationVar(&f.askTimeout, "ask-timeout", 2*time.Minute, "how long a person has to answer a question")
+	flags.DurationVar(&f.askTimeout, "ask-timeout", 0, "how long a person has to answer in the client's dialogue (default: what the policy says, else 2m)")
+	flags.StringVar(&f.ask, "ask", "", "client: ask in the client's own dialogue first; out-of-band-only: at a terminal or page of Bouncer's alone (default: what the policy says, else client)")
 	return cmd
 }
 
@@ -73,6 +78,9 @@ func run(f runFlags, dash int, args []string) error {
 	rules, profile, err := f.rules()
 	if err != nil {
 		return err
+	}
+	if f.ask != "" && f.ask != "client" && f.ask != "out-of-band-only" {
+		return fail(exitUsage, fmt.Errorf("--ask is client or out-of-band-only, not %q", f.ask))
 	}
 	collector, err := f.collector()
 	if err != nil {
@@ -86,6 +94,9 @@ func run(f runFlags, dash int, args []string) error {
 	log, err := f.openLog(filepath.Join(dir, "audit.jsonl"))
 	if err != nil {
 		return fail(exitFailed, err, "--audit best-effort goes on without a log")
+	}
+	if f.answers, err = approval.OpenBook(bookPath(dir), say); err != nil {
+		return fail(exitInvalid, errors.Join(err, log.Close()), "mend or remove the file; nothing was started")
 	}
 	facts, leave, err := f.openSession(dir)
 	if err != nil {
@@ -183,9 +194,10 @@ func relay(f runFlags, server policy.Server, rules *policy.Set, profile policy.P
 	j := judge.New(judge.Config{
 		Server: server, Policy: rules, Profile: profile, Session: facts, SessionID: f.session, Log: log,
 		BestEffort: f.audit == "best-effort", Pins: pins, Paths: &judge.Paths{Guarded: f.guarded(dir)}, Problem: say,
+		Answers: f.answers, Digest: string(profile) + rules.Digest,
 	})
 	p := proxy.New(proxy.Config{
-		Name: server.Name, Judge: j, Session: facts, Pins: pins, Limit: f.maxFrame, AskFor: f.askTimeout, Problem: say,
+		Name: server.Name, Judge: j, Session: facts, Pins: pins, Limit: f.maxFrame, Desk: f.desk(rules.Asking, dir), AskFor: cmp.Or(f.askTimeout, rules.Asking.Client, 2*time.Minute), Problem: say,
 		OnPinned: func(tools []jsonrpc.Value) {
 			for _, warning := range rules.Warnings(j.Server(), toolsOf(tools)) {
 				say("%s", warning)
@@ -195,6 +207,12 @@ func relay(f runFlags, server policy.Server, rules *policy.Set, profile policy.P
 	}, proxy.Pipe{In: in, Out: out}, proxy.Pipe{In: child.Stdout(), Out: child.Stdin()})
 
 	return supervise(p, child, in, server.Name, signals)
+}
+
+// desk is how people are asked. The command line may only take the client's dialogue away: it may stand in a project's file.
+func (f runFlags) desk(asking policy.Asking, home string) *approval.Desk {
+	return approval.NewDesk(approval.Settings{OutOfBandOnly: asking.OutOfBandOnly || f.ask == "out-of-band-only",
+		Own: asking.Own, Keep: asking.Keep, Most: asking.Questions}, pendingDir(home), say)
 }
 
 // supervise runs the relay until the client, the server or a signal ends it.

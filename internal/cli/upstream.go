@@ -32,7 +32,7 @@ func (f runFlags) server(dash int, args []string) (policy.Server, upstream.Spec,
 		return none("--session is shared or memory, not %q", f.store)
 	case f.maxFrame < 1<<10:
 		return none("--max-frame is %d bytes, less than any message needs", f.maxFrame)
-	case f.askTimeout <= 0:
+	case f.askTimeout < 0:
 		return none("--ask-timeout must be more than nothing")
 	case dash > 0 || dash < 0 && len(args) > 0:
 		return none("%q stands before --; the server's command line stands after it", args[0])

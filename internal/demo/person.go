@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-bouncer/bouncer/internal/approval"
 )
 
 // person stands in for whoever sits at the client. It reads each question's form as a client would show it, and picks
@@ -33,6 +36,7 @@ func (p *person) questions() []question {
 
 // elicit is the client's elicitation handler.
 func (p *person) elicit(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	time.Sleep(approval.Fastest + 50*time.Millisecond) // what comes sooner is no person's answer
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q := question{message: req.Params.Message, chose: p.answer}

@@ -1,5 +1,7 @@
 package policy
 
+import "time"
+
 // Set is everything that can say something about a tool before the heuristics do: one user file and the packs. The
 // zero Set knows nothing, so that every tool is judged by heuristics. It is not changed after it was loaded, and may
 // be read by any number of goroutines.
@@ -10,9 +12,20 @@ type Set struct {
 	Scopes       []Scope         // user rules for one server, in file order
 	CleanContext bool            // an unproven destination passes while nothing was read; off by default
 	FirstUse     bool            // an unproven destination passes if the agent named it before any server did; off by default
+	Asking       Asking          // how a person is asked
+	Digest       string          // of the user's file: an answer is an answer under the rules that it was asked under
 	Packs        []PackRules     // in order of name
 
 	later func() []PackRules // reads the packs when a rule is first asked for; nil once they are in Packs
+}
+
+// Asking says how a person is asked. Zero values are the defaults.
+type Asking struct {
+	OutOfBandOnly bool          // never through the client's own dialogue
+	Client        time.Duration // how long the client's dialogue may take
+	Own           time.Duration // how long a call waits while Bouncer's page is open
+	Keep          time.Duration // how long a question can be answered after its call
+	Questions     int           // under one prompt
 }
 
 // Scope is a user's rules for one server, which is named as in the client's config or by package.

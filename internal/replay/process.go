@@ -173,6 +173,7 @@ func (r *remote) request(method, params string, choice approval.Choice) (got fra
 		switch {
 		case got.Method == "elicitation/create":
 			asked = true
+			time.Sleep(approval.Fastest + 10*time.Millisecond) // as a person would: what comes sooner does not count
 			if err := r.write(answerForm(got.ID, choice)); err != nil {
 				return got, asked, r.gone(err)
 			}

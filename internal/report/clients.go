@@ -105,7 +105,7 @@ var (
 	wrappedReason = regexp.MustCompile(`(?s)^(?:(wrapped twice): ` + quotes + ` starts ` + quotes + `; remove one by hand)?(?:; )?` +
 		`(?:by another bouncer, (` + quotes + `); this one is ` + quotes + `)?(?:; )?(?:with (.*?))?(?:; )?(it names no command after -- and has no \S+, so it cannot start)?$`)
 	flagInReason = regexp.MustCompile(`(?:^| )(--[a-z][a-z-]*)(?:[ =]([A-Za-z0-9._/\\:][A-Za-z0-9._/\\:-]*))?`)
-	telling      = []string{"--policy", "--profile", "--audit", "--max-frame", "--ask-timeout", "--no-args",
+	telling      = []string{"--policy", "--profile", "--audit", "--max-frame", "--ask-timeout", "--ask", "--no-args",
 		"--log-max-size", "--log-max-age", "--log-keep", "--log-keep-for"}
 )
 

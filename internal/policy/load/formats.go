@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	fullKeys    = []string{"version", "profile", "clean_context", "first_use", "destinations", "tools", "servers"}
+	fullKeys    = []string{"version", "profile", "clean_context", "first_use", "ask", "destinations", "tools", "servers"}
 	scopeKeys   = []string{"tools"}
 	packKeys    = []string{"pack", "packages", "reports", "tools"}
 	profileList = []string{string(policy.Strict), string(policy.Standard), string(policy.Paranoid)}
@@ -87,6 +87,8 @@ func (r *reader) full(root, v *yaml.Node, set *policy.Set) {
 			set.CleanContext = r.choice(f.node, f.key, []string{"allow", "ask"}) == "allow"
 		case "first_use":
 			set.FirstUse = r.choice(f.node, f.key, []string{"allow", "ask"}) == "allow"
+		case "ask":
+			set.Asking = r.asking(f.node)
 		case "profile":
 			set.Profile = r.profile(f.node)
 		case "tools":

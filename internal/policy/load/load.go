@@ -5,6 +5,7 @@
 package load
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -60,7 +61,7 @@ func cause(err error) error {
 // without content is a policy of nothing.
 func Bytes(name string, data []byte) (*policy.Set, error) {
 	r := newReader(name, data)
-	set := &policy.Set{File: name}
+	set := &policy.Set{File: name, Digest: fmt.Sprintf("%x", sha256.Sum256(data))}
 	if root := r.parse(data); root != nil {
 		if v, full := version(root); full {
 			r.full(root, v, set)
