@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-bouncer/bouncer/internal/approval"
 	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/gate"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
@@ -25,7 +26,7 @@ func explain(o *judge.Outcome) string {
 	var b strings.Builder
 	b.WriteString("[bouncer blocked] " + o.Decision.Reason)
 	if o.Answer != nil && o.Answer.Why != "" {
-		b.WriteString("\nnobody approved it: " + o.Answer.Why)
+		b.WriteString("\n" + nobody(o.Answer.How) + ": " + o.Answer.Why)
 	}
 	for _, found := range o.Decision.Findings {
 		if j := found.Judged; j != nil && found.Verdict == gate.Deny && j.Seen != nil {
@@ -43,6 +44,15 @@ func explain(o *judge.Outcome) string {
 		b.WriteString("\nhint: a person can vouch for it under trusted_destinations of this tool in the policy file")
 	}
 	return b.String()
+}
+
+// nobody says whether a person said no, or none said anything (B19).
+func nobody(how string) string {
+	switch how {
+	case approval.Declined, approval.Held:
+		return "nobody approved it"
+	}
+	return "no answer from a person"
 }
 
 // plainField reports a field whose names are no sentences: the names in a server's answer are its own words, and would
