@@ -200,7 +200,7 @@ func killOne(pid int) {
 }
 
 // logged is one verdict in the log.
-type logged struct{ ID, Tool, Verdict, Reason, Contract string }
+type logged struct{ ID, Tool, Verdict, Reason, Contract, Answer string }
 
 // logLines reads the log: its verdicts, and how many lines are no JSON objects. Lines that are no verdicts (the log's
 // own seals) are left out.
