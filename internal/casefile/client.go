@@ -173,20 +173,23 @@ func carried(frame []byte, answer string) (responses, state string, ok bool, err
 	return `{` + string(jsonrpc.Quote(inputs.Members[0].Name)) + `:` + form + `}`, string(token.Raw), true, err
 }
 
-// again is a request made again with another id and the answer that it brings along.
-func (c *scriptedClient) again(sent, responses, state string) (string, jsonrpc.ID, error) {
+// again is a request made again with another id and the answer that it brings along. plain is what may reach the server of it.
+func (c *scriptedClient) again(sent, responses, state string) (whole, plain string, id jsonrpc.ID, err error) {
 	v, err := jsonrpc.Decode([]byte(strings.TrimSpace(sent)))
 	if err != nil {
-		return "", jsonrpc.ID{}, err
+		return "", "", jsonrpc.ID{}, err
 	}
 	params, _ := v.Get("params")
 	method, _ := v.Get("method")
-	members := []string{`"inputResponses":` + responses, `"requestState":` + state}
+	var members []string
 	for _, m := range params.Members {
 		members = append(members, string(m.NameRaw)+":"+string(m.Value.Raw))
 	}
-	id := c.newID()
-	return string(jsonrpc.RequestFrame(id, method.Text, []byte(`{`+strings.Join(members, ",")+`}`))), id, nil
+	id = c.newID()
+	frame := func(members []string) string {
+		return string(jsonrpc.RequestFrame(id, method.Text, []byte(`{`+strings.Join(members, ",")+`}`)))
+	}
+	return frame(append([]string{`"inputResponses":` + responses, `"requestState":` + state}, members...)), frame(members), id, nil
 }
 
 // ownPrefix starts the ids of the relay's own requests, to either side.

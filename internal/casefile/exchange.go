@@ -87,7 +87,7 @@ func (x *exchange) await(ctx context.Context, l *link, from int, answer string) 
 				responses = "{}"
 			}
 			var again string
-			if again, x.id, err = l.client.again(x.sent, responses, state); err == nil {
+			if again, x.sent, x.id, err = l.client.again(x.sent, responses, state); err == nil {
 				err = l.client.send(ctx, again)
 			}
 			if err != nil {
