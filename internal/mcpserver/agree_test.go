@@ -282,7 +282,7 @@ func (p *play) step(t *testing.T, i int, got casefile.StepReport) string {
 			tool := body.(object)["tool"].(string)
 			why = p.compare(t, s, tool, p.calls[i], got)
 			p.attempts[at+" "+tool]++
-			if step["answer"] == "session" {
+			if a := step["answer"]; a == "session" || a == "always" || a == "never" {
 				p.vouched[at+" "+tool] = true
 			}
 		case "raw":
@@ -330,7 +330,7 @@ func (p *play) compare(t *testing.T, s *playServer, tool, args string, got casef
 	case got.Contract == "flow" || got.Origin == "untrusted" && got.Contract == "default" || strings.Contains(got.Reason, "stands in untrusted data"):
 		return "it rests on what was read before"
 	case p.vouched[s.who.Name+" "+tool]:
-		return "it rests on an approval for the session"
+		return "it rests on an answer that a person gave before"
 	}
 	line, logged, ok := parseLine([]byte(got.Log[0]))
 	if !ok {
