@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -115,36 +116,43 @@ func readPrivate(path string, limit int64) ([]byte, os.FileInfo, error) {
 	return data, info, nil
 }
 
-// Approves reports whether an Always covers d. While the book is broken none does.
-func (b *Book) Approves(server, contract, tool string, d destination.Destination) bool {
+// View is what a Book said at one moment: a decision sees one state of the file, and looks at it once. The zero View remembers
+// nothing.
+type View struct {
+	name            string
+	entries, unkept []Entry
+	broken          error
+}
+
+// View returns what the file says now.
+func (b *Book) View() View {
 	if b == nil {
-		return false
+		return View{}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fresh()
-	if b.broken != nil {
+	return View{filepath.Base(b.path), b.entries, b.unkept, b.broken}
+}
+
+// Approves reports whether an Always covers d. While the book is broken none does.
+func (v View) Approves(server, contract, tool string, d destination.Destination) bool {
+	if v.broken != nil {
 		return false
 	}
-	_, ok := covering(b.entries, Always, server, contract, tool, d)
+	_, ok := covering(v.entries, Always, server, contract, tool, d)
 	return ok
 }
 
 // Refuses reports whether a Never covers d, or the book is broken, and why in words for a reason.
-func (b *Book) Refuses(server, contract, tool string, d destination.Destination) (why string, refused bool) {
-	if b == nil {
-		return "", false
+func (v View) Refuses(server, contract, tool string, d destination.Destination) (why string, refused bool) {
+	if v.broken != nil {
+		return "is refused, since " + v.name + " of the Bouncer home cannot be read", true
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.fresh()
-	if b.broken != nil {
-		return "is refused, since " + filepath.Base(b.path) + " of the Bouncer home cannot be read", true
+	if e, ok := covering(v.entries, Never, server, contract, tool, d); ok {
+		return fmt.Sprintf("is refused by a remembered answer (%s, entry %d)", v.name, e.Number), true
 	}
-	if e, ok := covering(b.entries, Never, server, contract, tool, d); ok {
-		return fmt.Sprintf("is refused by a remembered answer (%s, entry %d)", filepath.Base(b.path), e.Number), true
-	}
-	if _, ok := covering(b.unkept, Never, server, contract, tool, d); ok {
+	if _, ok := covering(v.unkept, Never, server, contract, tool, d); ok {
 		return "is refused by an answer of this session", true
 	}
 	return "", false
@@ -160,16 +168,9 @@ func covering(entries []Entry, c Choice, server, contract, tool string, d destin
 }
 
 // Destinations returns what is always approved for a server, for comparing what looks like it. Domains are not in it.
-func (b *Book) Destinations(server string) []destination.Destination {
-	if b == nil {
-		return nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.fresh()
-	var out []destination.Destination
-	for _, e := range b.entries {
-		if e.Choice == Always && e.Server == server && len(e.Destination) > 0 && e.Destination[0] != '@' {
+func (v View) Destinations(server string) (out []destination.Destination) {
+	for _, e := range v.entries {
+		if e.Choice == Always && e.Server == server && !strings.HasPrefix(e.Destination, "@") {
 			out = append(out, destination.Destination{Kind: e.Kind, Raw: e.Destination, Canonical: e.Destination})
 		}
 	}

@@ -58,8 +58,8 @@ func TestScopes(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := strings.Fields(tt.at)
-		approves := b.Approves(f[0], "sink_gate", f[1], to(f[2]))
-		_, refuses := b.Refuses(f[0], "sink_gate", f[1], to(f[2]))
+		approves := b.View().Approves(f[0], "sink_gate", f[1], to(f[2]))
+		_, refuses := b.View().Refuses(f[0], "sink_gate", f[1], to(f[2]))
 		if approves != (tt.covers && tt.choice == Always) || refuses != (tt.covers && tt.choice == Never) {
 			t.Errorf("%s %q of %s, at %s: approves %v, refuses %v", tt.choice, tt.scope, tt.asked, tt.at, approves, refuses)
 		}
@@ -90,7 +90,7 @@ func TestBrokenBook(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), filepath.Base(path)) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
-		if _, refused := b.Refuses("mail", "sink_gate", "send", to("bob@corp.example")); !refused || b.Approves("mail", "sink_gate", "send", to("bob@corp.example")) {
+		if _, refused := b.View().Refuses("mail", "sink_gate", "send", to("bob@corp.example")); !refused || b.View().Approves("mail", "sink_gate", "send", to("bob@corp.example")) {
 			t.Errorf("%q: a broken file lets through", text)
 		}
 		if err := b.Remember(about("bob@corp.example").Entries(Always, ""), time.Now()); err == nil {
@@ -112,7 +112,7 @@ func TestOthersMayWrite(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "others may write it") {
 		t.Errorf("opened with %v", err)
 	}
-	if _, refused := b.Refuses("mail", "sink_gate", "send", to("bob@corp.example")); !refused {
+	if _, refused := b.View().Refuses("mail", "sink_gate", "send", to("bob@corp.example")); !refused {
 		t.Error("it is believed")
 	}
 }
@@ -136,7 +136,7 @@ func TestBookIsShared(t *testing.T) {
 	}
 	wg.Wait()
 	for i := range many {
-		if !a.Approves("mail", "sink_gate", "send", to(fmt.Sprintf("p%d@corp.example", i))) {
+		if !a.View().Approves("mail", "sink_gate", "send", to(fmt.Sprintf("p%d@corp.example", i))) {
 			t.Errorf("p%d is lost", i)
 		}
 	}
@@ -152,7 +152,7 @@ func TestBookIsShared(t *testing.T) {
 		t.Error("the next entry was revoked in its place")
 	}
 	d := destination.Destination{Kind: entries[2].Kind, Canonical: entries[2].Destination}
-	if a.Approves("mail", "sink_gate", "send", d) {
+	if a.View().Approves("mail", "sink_gate", "send", d) {
 		t.Error("what was revoked in another process still holds")
 	}
 	if data, _ := os.ReadFile(path); !strings.HasPrefix(string(data), "# mine\nversion: 1\napprovals: # keep\n") {
@@ -170,7 +170,7 @@ func TestNeverThatCannotBeWritten(t *testing.T) {
 	if err := b.Remember(about("eve@evil.example").Entries(Never, ""), time.Now()); err == nil {
 		t.Fatal("it was written into nowhere")
 	}
-	if _, refused := b.Refuses("mail", "sink_gate", "send", to("eve@evil.example")); !refused {
+	if _, refused := b.View().Refuses("mail", "sink_gate", "send", to("eve@evil.example")); !refused {
 		t.Error("the refusal is lost")
 	}
 }

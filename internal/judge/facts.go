@@ -2,9 +2,11 @@ package judge
 
 import (
 	"strings"
+	"sync"
 
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/mcp-bouncer/bouncer/internal/approval"
 	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/gate"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
@@ -13,29 +15,32 @@ import (
 	"github.com/mcp-bouncer/bouncer/internal/provenance"
 )
 
-// facts is what the gate may ask the session.
-type facts struct{ j *Judge }
+// facts is what the gate may ask the session, and the answers that a person gave for always.
+type facts struct {
+	j       *Judge
+	answers func() approval.View // read when a decision first needs them, and then held
+}
 
-func (j *Judge) facts() facts { return facts{j} }
+func (j *Judge) facts() facts { return facts{j, sync.OnceValue(j.cfg.Answers.View)} }
 
 func (f facts) Approved(contract, tool string, d destination.Destination) bool {
 	return f.j.cfg.Session.Vouched(f.j.cfg.Server.Name, scope(contract, tool), d) ||
-		f.j.cfg.Answers.Approves(f.j.cfg.Server.Name, contract, tool, d)
+		f.answers().Approves(f.j.cfg.Server.Name, contract, tool, d)
 }
 
 // Refused asks for a never of this contract's question. One about a recipient is about the value: it holds in a text too.
 func (f facts) Refused(contract, tool string, d destination.Destination) (string, bool) {
-	if why, refused := f.j.cfg.Answers.Refuses(f.j.cfg.Server.Name, contract, tool, d); refused {
+	if why, refused := f.answers().Refuses(f.j.cfg.Server.Name, contract, tool, d); refused {
 		return why, true
 	}
 	if contract == gate.SinkGate {
 		return "", false
 	}
-	return f.j.cfg.Answers.Refuses(f.j.cfg.Server.Name, gate.SinkGate, tool, d)
+	return f.answers().Refuses(f.j.cfg.Server.Name, gate.SinkGate, tool, d)
 }
 
 func (f facts) Vouched() []destination.Destination {
-	return append(f.j.cfg.Session.VouchedFor(f.j.cfg.Server.Name), f.j.cfg.Answers.Destinations(f.j.cfg.Server.Name)...)
+	return append(f.j.cfg.Session.VouchedFor(f.j.cfg.Server.Name), f.answers().Destinations(f.j.cfg.Server.Name)...)
 }
 
 func (f facts) Seen(d destination.Destination, how provenance.Matching) (provenance.Sighting, bool) {
