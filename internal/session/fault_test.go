@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -50,6 +51,78 @@ func recordOf(payload string) []byte {
 	return append(head[:], body...)
 }
 
+// looking never goes by the board alone.
+func looking(l *Local) *Local {
+	l.reading.Lock()
+	defer l.reading.Unlock()
+	l.trust = 0
+	return l
+}
+
+// believing goes by the board alone.
+func believing(l *Local) *Local {
+	l.reading.Lock()
+	defer l.reading.Unlock()
+	l.trust, l.looked = time.Hour, time.Now()
+	return l
+}
+
+// TestBoard: what was posted is read at once, by the board alone; what was not is read at the next look; what was posted and is not
+// there is damage, and so is a board that is none.
+func TestBoard(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no board here")
+	}
+	home := t.TempDir()
+	a, b := join(t, home, theClient), believing(join(t, home, theClient))
+	c := join(t, home, theClient) // announced after b has looked
+	for i, l := range []*Local{a, c} {
+		address := fmt.Sprintf("p%d@x.example", i)
+		if err := l.Observe(fromFiles, []byte(`"`+address+`"`)); err != nil {
+			t.Fatal(err)
+		}
+		mark := b.Mark()
+		if _, ok := b.Seen(dest(address), provenance.Tokens); !ok {
+			t.Errorf("%s was posted and is not read", address)
+		}
+		wantSound(t, b, mark)
+	}
+	appendTo(t, segmentPath(a), recordOf(`"late@x.example"`))
+	b.Mark()
+	if _, ok := looking(b).Seen(dest("late@x.example"), provenance.Tokens); ok {
+		t.Error("what was not posted is read without a look: this test shows nothing")
+	}
+	mark := b.Mark()
+	if _, ok := b.Seen(dest("late@x.example"), provenance.Tokens); !ok {
+		t.Error("a look does not find what was not posted")
+	}
+	wantSound(t, b, mark)
+	a.own.board.post(a.own.number, 1<<30)
+	mark = believing(b).Mark()
+	wantFault(t, b, mark, "is damaged: it ends before")
+
+	for _, damage := range []func(path string) error{
+		func(path string) error { return os.Truncate(path, 100) },
+		func(path string) error { return os.WriteFile(path, make([]byte, boardSize), 0o600) },
+		func(path string) error { return os.Chmod(path, 0o622) },
+		func(path string) error { return errors.Join(os.Remove(path), os.Symlink("/dev/zero", path)) },
+	} {
+		home := t.TempDir()
+		first := join(t, home, theClient)
+		copied := filepath.Join(home, "sessions", "copied")
+		if err := os.Rename(first.dir, copied); err != nil { // damage to a mapped page would kill this process
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Mkdir(first.dir, 0o700), os.WriteFile(filepath.Join(first.dir, boardFile), nil, 0o600), damage(filepath.Join(first.dir, boardFile))); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := Open(home, theClient); err == nil {
+			l.Close()
+			t.Error("a damaged board was opened")
+		}
+	}
+}
+
 // TestTornRecord: a record that a dying process left unfinished is one that nobody saw. When it becomes whole it counts.
 func TestTornRecord(t *testing.T) {
 	whole := recordOf(`"mail torn@x.example"`)
@@ -57,7 +130,7 @@ func TestTornRecord(t *testing.T) {
 	for name, rec := range map[string][]byte{"short": whole, "long": long} {
 		for _, cut := range []int{1, recordHead - 1, recordHead, recordHead + 1, len(rec) - 1} {
 			home := t.TempDir()
-			a, b := join(t, home, theClient), join(t, home, theClient)
+			a, b := join(t, home, theClient), looking(join(t, home, theClient))
 			if err := a.Observe(fromFiles, []byte(`"before@x.example"`)); err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +210,7 @@ func TestForeignFacts(t *testing.T) {
 			return errors.Join(os.WriteFile(path, good, 0o600), os.Chown(path, 12345, 12345))
 		}},
 	} {
-		l := join(t, t.TempDir(), theClient)
+		l := looking(join(t, t.TempDir(), theClient))
 		made := filepath.Join(l.dir, "made")
 		if err := errors.Join(c.make(made), os.Rename(made, nextSegment(l))); err != nil {
 			t.Fatal(err)
@@ -191,7 +264,7 @@ func TestMoved(t *testing.T) {
 		t.Skip("an open file cannot be moved here")
 	}
 	home := t.TempDir()
-	l := join(t, home, theClient)
+	l := looking(join(t, home, theClient))
 	sessions := filepath.Join(home, "sessions")
 	if err := os.Rename(sessions, sessions+".away"); err != nil {
 		t.Fatal(err)

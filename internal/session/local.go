@@ -28,8 +28,10 @@ type Local struct {
 	reading sync.Mutex // guards what follows: one goroutine reads the others' segments
 	peers   []*peer
 	buffer  buffer
-	next    int          // number of the segment that is looked for
-	mine    map[int]bool // segments of this process
+	next    int           // number of the segment that is looked for
+	mine    map[int]bool  // segments of this process
+	looked  time.Time     // when the files themselves were looked at last
+	trust   time.Duration // how long the board is believed meanwhile
 
 	renewing sync.Mutex // held while another segment is begun
 
@@ -56,7 +58,7 @@ func open(home string, who Identity, t Table) (*Local, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the session's store: %w", err)
 	}
-	l := &Local{mem: NewMemory(), place: p, dir: dir, own: own, db: newDatabase(p, dir), next: 1, mine: map[int]bool{number: true},
+	l := &Local{mem: NewMemory(), place: p, dir: dir, own: own, db: newDatabase(p, dir), next: 1, mine: map[int]bool{number: true}, trust: trustBoard,
 		stop: make(chan struct{}), stopped: make(chan struct{})}
 	go l.background()
 	return l, nil
@@ -66,13 +68,17 @@ func open(home string, who Identity, t Table) (*Local, error) {
 // all of it.
 const often = time.Second
 
+// trustBoard is how long decisions go by the board before one looks at the files themselves again: for a segment that nobody
+// announced, one that is longer than what was posted, a directory that was moved.
+const trustBoard = 50 * time.Millisecond
+
 func (l *Local) background() {
 	defer close(l.stopped)
 	_ = l.place.sweep(l.who()) // what cannot be swept now, the next start sweeps
 	tick := time.NewTicker(often)
 	defer tick.Stop()
 	for {
-		l.sync()
+		l.sync(true)
 		l.retireAll()
 		select {
 		case <-l.stop:
@@ -108,10 +114,7 @@ func (l *Local) Mark() uint64 {
 	if l.own.bad() != nil {
 		l.fault(l.renew())
 	}
-	if !l.own.inPlace() { // who joins now joins another session
-		l.fault(fmt.Errorf("what this process wrote in %s was moved or removed", l.dir))
-	}
-	l.sync()
+	l.sync(false)
 	return mark
 }
 
@@ -144,21 +147,31 @@ func (l *Local) breakDown(err error) {
 	l.fault(err)
 }
 
-// sync takes in what the other processes wrote.
-func (l *Local) sync() {
+// sync takes in what the other processes wrote: all of it where look is set, or the board was believed for long enough.
+func (l *Local) sync(look bool) {
 	l.reading.Lock()
 	defer l.reading.Unlock()
 	if l.broken.Load() != nil {
 		return
+	}
+	if now := time.Now(); look || now.Sub(l.looked) >= l.trust {
+		if l.looked, look = now, true; !l.own.inPlace() { // who joins now joins another session
+			l.fault(fmt.Errorf("what this process wrote in %s was moved or removed", l.dir))
+			l.looked = time.Time{}
+		}
 	}
 	for {
 		if l.mine[l.next] {
 			l.next++
 			continue
 		}
+		if n, known := l.own.board.segments(); known && !look && l.next > n {
+			break
+		}
 		p, err := openPeer(l.dir, l.next, &l.buffer)
 		if err != nil { // it is looked for again each time: as long as it is so, nothing is decided
 			l.fault(err)
+			l.looked = time.Time{}
 			return
 		}
 		if p == nil {
@@ -173,7 +186,15 @@ func (l *Local) sync() {
 		}
 	}
 	for _, p := range l.peers {
+		posted, known := l.own.board.written(p.number)
+		if known && !look && posted <= p.at {
+			continue
+		}
 		if !l.read(p) {
+			return
+		}
+		if known && posted > p.at { // it was whole, or would not have been posted
+			l.breakDown(fmt.Errorf("%s is damaged: it ends before %d bytes", p.file.Name(), posted))
 			return
 		}
 	}
@@ -243,14 +264,14 @@ func (l *Local) renew() error {
 		return nil
 	}
 	if l.own.spare == nil {
-		f, number, err := l.place.another(l.dir)
+		f, number, err := l.place.another(l.dir, l.own.board)
 		if err != nil {
 			return err
 		}
 		l.reading.Lock()
 		l.mine[number] = true
 		l.reading.Unlock()
-		l.own.spare = f
+		l.own.spare, l.own.spareNumber = f, number
 	}
 	ring := []byte{recBell}
 	head := seal(ring)
@@ -281,7 +302,7 @@ func (l *Local) Label(what provenance.Labelled) {
 		return
 	}
 	if what.Label == provenance.Directory {
-		l.sync()
+		l.sync(false)
 		if l.stale.Load() || !l.mem.news(what) {
 			return // an agent's call put it there, or may have
 		}

@@ -37,7 +37,7 @@ func (l *Local) tell(facts ...rareFact) {
 	}
 	_ = l.write(func(b []byte) []byte { return append(b, recBell) }, nil) // a fault is kept, and Err says it
 	l.stale.Store(true)
-	l.sync()
+	l.sync(false)
 }
 
 // load takes in what is new in the database.
@@ -94,7 +94,7 @@ func (l *Local) Put(server string, ds []destination.Destination) {
 	if !slices.ContainsFunc(ds, news) { // most calls write what earlier ones wrote
 		return
 	}
-	l.sync() // what is a directory entry by now stays one
+	l.sync(false) // what is a directory entry by now stays one
 	var facts []rareFact
 	told := map[entry]bool{}
 	for _, d := range ds {
@@ -108,7 +108,7 @@ func (l *Local) Put(server string, ds []destination.Destination) {
 
 // Use implements Store.
 func (l *Local) Use(ds []destination.Destination) {
-	l.sync()
+	l.sync(false)
 	var facts []rareFact
 	for _, d := range ds {
 		if d.Ambiguous != "" || l.mem.First(d) {
@@ -127,7 +127,7 @@ func (l *Local) Say(prompt string) { l.tell(rareOf(saidWords, prompt)) }
 // SayHere records words that count in this process alone. The flag that they come from stands in the config entry of one
 // server, and whoever wrote that entry must not speak for the user to the others.
 func (l *Local) SayHere(prompt string) {
-	l.sync()
+	l.sync(false)
 	l.mem.Say(prompt)
 }
 

@@ -86,25 +86,33 @@ func (p *place) join(who Identity) (dir string, s *segment, number int, err erro
 	if err := p.enter(dir, who.Client); err != nil {
 		return "", nil, 0, err
 	}
+	b, err := openBoard(dir)
+	if err != nil {
+		return "", nil, 0, err
+	}
 	f, number, err := create(dir)
 	if err != nil {
 		return "", nil, 0, err
 	}
-	s = &segment{spare: f}
+	s = &segment{spare: f, spareNumber: number, board: b}
 	if err := s.begin(nil); err != nil {
 		return "", nil, 0, errors.Join(err, f.Close())
 	}
+	b.announce(number)
 	return dir, s, number, nil
 }
 
 // another makes one more segment in the directory of a session.
-func (p *place) another(dir string) (f *os.File, number int, err error) {
+func (p *place) another(dir string, b *board) (f *os.File, number int, err error) {
 	unlock, err := p.lock()
 	if err != nil {
 		return nil, 0, err
 	}
 	defer unlock()
-	return create(dir)
+	if f, number, err = create(dir); err == nil {
+		b.announce(number)
+	}
+	return f, number, err
 }
 
 // enter notes that a session is a client's. A line that a killed process left unfinished is ended first.

@@ -20,12 +20,17 @@ func segmentName(n int) string { return fmt.Sprintf("%06d.seg", n) }
 
 // segment is the file that this process writes.
 type segment struct {
-	mu      sync.Mutex
-	file    *os.File
-	info    fs.FileInfo // says which file it is
-	spare   *os.File    // the next one, made and not yet begun
-	scratch []byte
-	failed  error // of a write: what follows a torn record could not be read
+	mu    sync.Mutex
+	file  *os.File
+	info  fs.FileInfo // says which file it is
+	spare *os.File    // the next one, made and not yet begun
+
+	spareNumber int
+	board       *board
+	number      int   // of file
+	size        int64 // bytes of file that are whole
+	scratch     []byte
+	failed      error // of a write: what follows a torn record could not be read
 }
 
 // create makes the next segment file of a directory, and locks it. Numbers have no gaps, so that who looks for the next one
@@ -66,6 +71,8 @@ func (s *segment) begin(records []byte) error {
 		s.file.Close() // with its lock: what is torn in it stays so
 	}
 	s.file, s.info, s.spare, s.failed = s.spare, info, nil, nil
+	s.number, s.size = s.spareNumber, int64(len(magic)+len(records))
+	s.board.post(s.number, s.size)
 	return nil
 }
 
@@ -111,7 +118,7 @@ func (s *segment) write(body func([]byte) []byte, payload []byte) error {
 		s.failed = fmt.Errorf("write %s: a record of %d bytes", s.file.Name(), len(b)+len(payload))
 		return s.failed
 	}
-	head := seal(b[recordHead:], payload)
+	head, whole := seal(b[recordHead:], payload), int64(len(b)+len(payload))
 	copy(b, head[:])
 	var n int
 	var err error
@@ -128,15 +135,19 @@ func (s *segment) write(body func([]byte) []byte, payload []byte) error {
 	if cap(b) <= 2*largeBody {
 		s.scratch = b
 	}
-	s.failed = err
+	if s.failed = err; err == nil {
+		s.size += whole
+		s.board.post(s.number, s.size)
+	}
 	return err
 }
 
 // peer is the segment of another process, or of one that was: what a process saw outlives it.
 type peer struct {
-	file *os.File
-	at   int64 // what is before it was read
-	buf  *buffer
+	number int
+	file   *os.File
+	at     int64 // what is before it was read
+	buf    *buffer
 }
 
 // buffer is what segments are read into, one after the other: a session can have hundreds.
@@ -151,7 +162,7 @@ func openPeer(dir string, n int, buf *buffer) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peer{file: f, buf: buf}, nil
+	return &peer{number: n, file: f, buf: buf}, nil
 }
 
 const (
