@@ -18,13 +18,14 @@ import (
 // facts is what the gate may ask the session, and the answers that a person gave for always.
 type facts struct {
 	j       *Judge
+	request Request
 	answers func() approval.View // read when a decision first needs them, and then held
 }
 
-func (j *Judge) facts() facts { return facts{j, sync.OnceValue(j.cfg.Answers.View)} }
+func (j *Judge) facts(r Request) facts { return facts{j, r, sync.OnceValue(j.cfg.Answers.View)} }
 
 func (f facts) Approved(contract, tool string, d destination.Destination) bool {
-	return f.j.cfg.Session.Vouched(f.j.cfg.Server.Name, scope(contract, tool), d) ||
+	return f.j.cfg.Session.Vouched(f.j.cfg.Server.Name, scope(contract, tool, f.request.Conversation), d) ||
 		f.answers().Approves(f.j.cfg.Server.Name, contract, tool, d)
 }
 
@@ -65,12 +66,15 @@ func (f facts) Clean() bool { return f.j.cfg.Session.Clean() }
 
 func (f facts) First(d destination.Destination) bool { return f.j.cfg.Session.First(d) }
 
-// scope keeps answers to one contract's question apart from another's.
-func scope(contract, tool string) string {
-	if contract == gate.SinkGate {
-		return tool
+// scope keeps answers to one contract's question apart from another's, and those of one conversation from another's.
+func scope(contract, tool, conversation string) string {
+	if contract != gate.SinkGate {
+		tool = contract + "\x00" + tool
 	}
-	return contract + "\x00" + tool
+	if conversation != "" {
+		tool = conversation + "\x00in\x00" + tool
+	}
+	return tool
 }
 
 // ask fills in what the user's own words have to do with a call.

@@ -93,6 +93,10 @@ type Request struct {
 	// question (protocol 2026-07-28): one call spends one, however many answers it needs. 0 counts it.
 	Slot int
 
+	// Conversation is the client's own id of the conversation that the call belongs to, where it gives one. A client that has
+	// several in one process has one session: what was read counts for all of them, a yes for the session for its own alone.
+	Conversation string
+
 	method bool // Tool is the name of another method
 }
 
@@ -161,7 +165,7 @@ func (j *Judge) decide(r Request, later bool) *Outcome {
 		o.call.Slot = j.cfg.Session.Reserve(j.cfg.Server.Name, r.Tool)
 	}
 	j.cfg.Paths.resolve(&o.call, o.rules)
-	o.Decision = gate.Decide(o.call, o.rules, j.facts())
+	o.Decision = gate.Decide(o.call, o.rules, j.facts(o.request))
 	j.wrote(o)
 	j.sound(o, mark)
 	o.took = j.cfg.Now().Sub(start)
@@ -208,12 +212,12 @@ func (j *Judge) Settle(ctx context.Context, o *Outcome, ch approval.Channel) {
 	for _, q := range asked {
 		o.call.Answered[q.Key()] = true
 		if answer.Choice == approval.Session && q.Judged != nil {
-			j.cfg.Session.Vouch(j.cfg.Server.Name, scope(q.Contract, o.request.Tool), q.Judged.Destination)
+			j.cfg.Session.Vouch(j.cfg.Server.Name, scope(q.Contract, o.request.Tool, o.request.Conversation), q.Judged.Destination)
 		}
 	}
 	o.call.Pin = j.pinOf(o.request)
 	j.cfg.Paths.resolve(&o.call, o.rules) // a link may have been swapped while the person thought (A74)
-	o.Decision = gate.Decide(o.call, o.rules, j.facts())
+	o.Decision = gate.Decide(o.call, o.rules, j.facts(o.request))
 	if o.Decision.Verdict == gate.Ask { // something new came up while they thought; one call is one question
 		o.Decision.Verdict = gate.Deny
 	}

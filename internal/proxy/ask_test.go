@@ -309,3 +309,19 @@ func TestManyQuestionsUnread(t *testing.T) {
 		t.Errorf("%d lines in the log, want %d", got, 2*n)
 	}
 }
+
+// TestConversations: a yes for the session is one for the conversation that it was said in, where the client tells them apart.
+func TestConversations(t *testing.T) {
+	r := start(t, options{person: func(s *side, msg jsonrpc.Message) {
+		if msg.Method == "elicitation/create" {
+			s.send(result(msg.ID.String(), `{"action":"accept","content":{"decision":"Allow for this session"}}`))
+		}
+	}})
+	for i, turn := range []string{`{"thread_id":"a"}`, `{"thread_id":"a","turn_id":"2"}`, `{"thread_id":"b"}`, `"{\"thread_id\":\"b\"}"`, `{"thread_id":"a"}`} {
+		id := strconv.Itoa(i + 1)
+		r.client.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"send","arguments":{"to":"new@random.example"},"_meta":{"x-codex-turn-metadata":` + turn + `}}}`)
+		passed(t, r.client.response(t, id))
+	}
+	r.finish()
+	r.verdicts("send", "ask", "allow(person)", "allow", "ask", "allow(person)", "allow", "allow")
+}

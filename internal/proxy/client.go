@@ -160,7 +160,7 @@ func (p *Proxy) call(msg jsonrpc.Message, f *inflight) {
 
 // decide has the call judged and does what the verdict says. frame is only valid until decide returns.
 func (p *Proxy) decide(f *inflight, frame []byte, call jsonrpc.Call, judged func(judge.Request) *judge.Outcome, allowed func(*inflight, []byte, *judge.Outcome)) {
-	r := judge.Request{Tool: call.Name, Args: call.Arguments, Client: p.peer.client()}
+	r := judge.Request{Tool: call.Name, Args: call.Arguments, Client: p.peer.client(), Conversation: conversation(call.Meta)}
 	if f.brought != nil && f.brought.tool == call.Name {
 		r.Slot = f.brought.slot
 	}

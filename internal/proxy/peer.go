@@ -99,6 +99,31 @@ func (p *peer) learn(meta []byte) bool {
 	return true
 }
 
+// codexMeta is where Codex says which of its threads a call belongs to.
+const codexMeta = "x-codex-turn-metadata"
+
+// conversation reads the client's own id of a conversation from a call's _meta; "" where it gives none.
+func conversation(meta []byte) string {
+	if !bytes.Contains(meta, []byte(codexMeta)) {
+		return ""
+	}
+	v, err := jsonrpc.Decode(meta)
+	if err != nil {
+		return ""
+	}
+	turn, _ := v.Get(codexMeta)
+	if turn.Kind == jsonrpc.String { // some versions write the object as a text
+		if turn, err = jsonrpc.Decode([]byte(turn.Text)); err != nil {
+			return ""
+		}
+	}
+	thread, _ := turn.Get("thread_id")
+	if thread.Kind != jsonrpc.String || len(thread.Text) > 200 {
+		return ""
+	}
+	return thread.Text
+}
+
 // hasTools reports whether the server said that it has tools. One that did not is asked at the first call.
 func (p *peer) hasTools() bool {
 	p.mu.Lock()

@@ -69,7 +69,7 @@ func open(home string, who Identity, t Table) (*Local, error) {
 const often = time.Second
 
 // trustBoard is how long decisions go by the board before one looks at the files themselves again: for a segment that nobody
-// announced, one that is longer than what was posted, a directory that was moved.
+// announced, one that is longer than what was posted.
 const trustBoard = 50 * time.Millisecond
 
 func (l *Local) background() {
@@ -114,6 +114,9 @@ func (l *Local) Mark() uint64 {
 	if l.own.bad() != nil {
 		l.fault(l.renew())
 	}
+	if !l.own.inPlace() { // who joins now joins another session
+		l.fault(fmt.Errorf("what this process wrote in %s was moved or removed", l.dir))
+	}
 	l.sync(false)
 	return mark
 }
@@ -155,10 +158,7 @@ func (l *Local) sync(look bool) {
 		return
 	}
 	if now := time.Now(); look || now.Sub(l.looked) >= l.trust {
-		if l.looked, look = now, true; !l.own.inPlace() { // who joins now joins another session
-			l.fault(fmt.Errorf("what this process wrote in %s was moved or removed", l.dir))
-			l.looked = time.Time{}
-		}
+		l.looked, look = now, true
 	}
 	for {
 		if l.mine[l.next] {

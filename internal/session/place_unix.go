@@ -13,6 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// isAt reports whether a file stands at path. It is asked for each decision, so it does without what os.Lstat makes.
+func isAt(file fs.FileInfo, path string) bool {
+	want, ok := file.Sys().(*syscall.Stat_t)
+	var there syscall.Stat_t
+	return ok && syscall.Lstat(path, &there) == nil && there.Dev == want.Dev && there.Ino == want.Ino
+}
+
 // createPrivate makes a file that its owner alone can read, and that was not there.
 func createPrivate(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)

@@ -9,6 +9,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// isAt reports whether a file stands at path.
+func isAt(file fs.FileInfo, path string) bool {
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(file, there)
+}
+
 // createPrivate makes a file that was not there. Who may read it is what the user's profile directory says.
 func createPrivate(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)

@@ -98,8 +98,7 @@ func (s *segment) close() error {
 func (s *segment) inPlace() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	there, err := os.Lstat(s.file.Name())
-	return err == nil && os.SameFile(s.info, there)
+	return isAt(s.info, s.file.Name())
 }
 
 // largeBody is from where on a payload is not copied to be written.
