@@ -3,9 +3,11 @@ package casefile
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
+	"github.com/mcp-bouncer/bouncer/internal/proxy"
 )
 
 // blocked starts everything that the relay says in a server's place.
@@ -94,7 +96,11 @@ func (x exchange) spoken() (text string, isDenial, isError bool) {
 	if msg.Error != nil {
 		v, _ := jsonrpc.DecodeLenient(msg.Error)
 		message, _ := v.Get("message")
-		return message.Text, false, strings.HasPrefix(message.Text, blocked)
+		code, _ := v.Get("code")
+		ours := strings.HasPrefix(message.Text, blocked)
+		// A request that is no call has no result that could say that it was denied.
+		isDenial = ours && code.Text == strconv.Itoa(proxy.CodeBlocked)
+		return message.Text, isDenial, ours && !isDenial
 	}
 	v, _ := jsonrpc.DecodeLenient(msg.Result)
 	isErr, _ := v.Get("isError")

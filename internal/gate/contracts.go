@@ -13,12 +13,15 @@ import (
 func pinning(c Call) []Finding {
 	switch c.Pin.State {
 	case PinHeld:
-		return nil
+		if c.Pin.Hidden == "" {
+			return nil
+		}
+		return asking(c, Finding{Contract: Pinning, Reason: fmt.Sprintf("the definition of tool %s holds what cannot be seen: %s", repr(c.Tool), c.Pin.Hidden)})
 	case PinChanged:
 		return []Finding{deny(Pinning, "", "the definition of tool %s changed since it was pinned (%s); review it and restart the server to pin it anew",
 			repr(c.Tool), strings.Join(c.Pin.Changed, ", "))}
 	case PinAmbiguous:
-		return []Finding{deny(Pinning, "", "the server lists tool %s more than once, so it is not clear what would run", repr(c.Tool))}
+		return []Finding{deny(Pinning, "", "the server lists tool %s more than once, or beside a name that looks like it, so it is not clear what would run", repr(c.Tool))}
 	case PinUnlistable:
 		return []Finding{deny(Pinning, "", "the server's tool list could not be read, so tool %s is not pinned", repr(c.Tool))}
 	default:

@@ -67,6 +67,7 @@ type Call struct {
 type Pin struct {
 	State   PinState
 	Changed []string // for PinChanged: the parts of the definition that differ
+	Hidden  string   // for PinHeld: what it holds that a reader does not see; "" for nothing
 }
 
 // PinState is the state of a tool's pin. The zero value is "unknown", so a forgotten look-up denies.

@@ -157,8 +157,8 @@ func TestDecide(t *testing.T) {
 		{"guard: a text may speak of the home", policy.Rule{}, "", attempt{Home: home}, `{"body":"see ~/.bouncer"}`, Allow, Default, "no contract objected"},
 
 		{"pinning: unknown name", policy.Rule{}, "", attempt{Pin: Pin{State: PinUnknown}, Tool: "new"}, `{}`, Deny, Pinning, "tool 'new' was not pinned at startup; review it and restart the server to pin it"},
-		{"pinning: changed definition", policy.Rule{}, "", attempt{Pin: Pin{PinChanged, []string{"description"}}, Tool: "t"}, `{}`, Deny, Pinning, "the definition of tool 't' changed since it was pinned (description); review it and restart the server to pin it anew"},
-		{"pinning: listed twice", policy.Rule{}, "", attempt{Pin: Pin{State: PinAmbiguous}, Tool: "t"}, `{}`, Deny, Pinning, "the server lists tool 't' more than once, so it is not clear what would run"},
+		{"pinning: changed definition", policy.Rule{}, "", attempt{Pin: Pin{State: PinChanged, Changed: []string{"description"}}, Tool: "t"}, `{}`, Deny, Pinning, "the definition of tool 't' changed since it was pinned (description); review it and restart the server to pin it anew"},
+		{"pinning: listed twice", policy.Rule{}, "", attempt{Pin: Pin{State: PinAmbiguous}, Tool: "t"}, `{}`, Deny, Pinning, "the server lists tool 't' more than once, or beside a name that looks like it, so it is not clear what would run"},
 		{"pinning: no list", policy.Rule{}, "", attempt{Pin: Pin{State: PinUnlistable}, Tool: "t"}, `{}`, Deny, Pinning, "the server's tool list could not be read, so tool 't' is not pinned"},
 
 		{"budget: the last slot", policy.Rule{MaxCalls: calls(2)}, "", attempt{Slot: 2, Tool: "write_file"}, `{}`, Allow, Default, "no contract objected"},

@@ -282,7 +282,7 @@ func (j *Judge) pin(tool string) gate.Pin {
 	state, changed := j.cfg.Pins.State(tool)
 	switch state {
 	case pin.Held:
-		return gate.Pin{State: gate.PinHeld}
+		return gate.Pin{State: gate.PinHeld, Hidden: j.cfg.Pins.Hidden(tool)}
 	case pin.Changed:
 		return gate.Pin{State: gate.PinChanged, Changed: changed}
 	case pin.Ambiguous:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-bouncer/bouncer/internal/audit"
 	"github.com/mcp-bouncer/bouncer/internal/destination"
 	"github.com/mcp-bouncer/bouncer/internal/gate"
 	"github.com/mcp-bouncer/bouncer/internal/jsonrpc"
@@ -32,9 +33,27 @@ func (j *Judge) Method(method string, params []byte, client string) (o *Outcome,
 	}
 	args := j.named(v, slices.Contains(fetching, method))
 	if args == nil {
-		return nil, false
+		return j.guarded(method, params, v, client)
 	}
 	return j.decide(Request{Tool: method, Args: args, Client: client, method: true}, false), true
+}
+
+// guarded denies a request that names Bouncer's own files, in a URL or as a path: a server that reads files reads resources too
+// (A67). It is false where there is nothing to deny.
+func (j *Judge) guarded(method string, params []byte, v jsonrpc.Value, client string) (*Outcome, bool) {
+	if !slices.Contains(fetching, method) {
+		return nil, false
+	}
+	call := gate.Call{Server: j.cfg.Server.Name, Tool: method, Args: v, Leaves: policy.Leaves(v), Pin: gate.Pin{State: gate.PinHeld}}
+	rules := gate.NewRules(policy.Rule{Tool: method}, j.cfg.Profile)
+	j.cfg.Paths.resolve(&call, rules)
+	o := &Outcome{ID: audit.NewID(), request: Request{Tool: method, Args: params, Client: client, method: true}, call: call, rules: rules}
+	if o.Decision = gate.Decide(call, rules, j.facts(o.request)); o.Decision.Verdict == gate.Allow {
+		return nil, false
+	}
+	o.Decision.Verdict = gate.Deny
+	j.log(o)
+	return o, true
 }
 
 // named returns the destinations in a request's parameters as arguments, each under the path where it stands; nil when

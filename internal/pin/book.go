@@ -13,7 +13,7 @@ type State uint8
 const (
 	Unknown   State = iota // never pinned
 	Changed                // listed with another definition since
-	Ambiguous              // listed twice at the time of pinning
+	Ambiguous              // listed twice at the time of pinning, or beside a name that looks like it
 	Held                   // as pinned
 )
 
@@ -31,6 +31,7 @@ type entry struct {
 	print      Print
 	state      State
 	changed    []string
+	hidden     string
 }
 
 // Pin records the server's tools if nothing is pinned yet, else compares them with the pins. It returns the names whose
@@ -43,7 +44,7 @@ func (b *Book) Pin(tools []jsonrpc.Value) []string {
 		return b.compare(tools)
 	}
 	b.pinned, b.tools = true, map[string]*entry{}
-	var worse []string
+	var worse, names []string
 	for _, t := range tools {
 		name := toolName(t)
 		if twin, twice := b.tools[name]; twice {
@@ -53,7 +54,14 @@ func (b *Book) Pin(tools []jsonrpc.Value) []string {
 			}
 			continue
 		}
-		b.tools[name] = &entry{definition: t, print: Of(t), state: Held}
+		b.tools[name] = &entry{definition: t, print: Of(t), state: Held, hidden: Hidden(t)}
+		names = append(names, name)
+	}
+	for _, name := range alike(names) {
+		if e := b.tools[name]; e.state == Held {
+			e.state = Ambiguous
+			worse = append(worse, name)
+		}
 	}
 	return worse
 }
@@ -107,6 +115,16 @@ func (b *Book) State(name string) (State, []string) {
 		return Unknown, nil
 	}
 	return e.state, e.changed
+}
+
+// Hidden returns what the pinned definition of name hides from a reader; "" for nothing.
+func (b *Book) Hidden(name string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e := b.tools[name]; e != nil {
+		return e.hidden
+	}
+	return ""
 }
 
 // Definition returns the pinned definition of name.

@@ -280,7 +280,7 @@ func (p *Proxy) deny(f *inflight, o *judge.Outcome) {
 	case f.method == methodCall:
 		p.reply(f, jsonrpc.ResultFrame(f.id, denial(o, f.modern)))
 	default:
-		p.reply(f, jsonrpc.ErrorFrame(f.id, codeBlocked, explain(o)))
+		p.reply(f, jsonrpc.ErrorFrame(f.id, CodeBlocked, explain(o)))
 	}
 }
 

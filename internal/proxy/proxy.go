@@ -207,7 +207,7 @@ const (
 	codeTooLarge   = 1002 // the answer is over the limit
 	codeGarbled    = 1003 // the answer has no single reading
 	codeUnrecorded = 1004 // the answer could not be recorded
-	codeBlocked    = 1005 // a request other than tools/call that was denied: it has no result that could say so
+	CodeBlocked    = 1005 // a request other than tools/call that was denied: it has no result that could say so
 )
 
 // reply sends a response to the client: on its own, or into the batch that its request came in.

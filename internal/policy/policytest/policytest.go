@@ -17,6 +17,8 @@ type Server struct {
 	File     string // base name without .json
 	Reported string // serverInfo.name
 	Tools    []policy.Tool
+	// Definitions are the same tools as they stand in the list.
+	Definitions []jsonrpc.Value
 }
 
 // Servers returns the captured tool lists. The test is skipped where they are absent, unless BOUNCER_SHARED=required.
@@ -41,6 +43,7 @@ func Servers(t testing.TB) []Server {
 		name, _ := info.Get("name")
 		s := Server{File: strings.TrimSuffix(filepath.Base(f), ".json"), Reported: name.Text}
 		list, _ := doc.Get("tools")
+		s.Definitions = list.Elems
 		for _, tool := range list.Elems {
 			s.Tools = append(s.Tools, policy.ToolOf(tool))
 		}
