@@ -8,6 +8,10 @@ import (
 // maxNested is how many times a URL inside a URL is decoded.
 const maxNested = 3
 
+// asBrowsersRead does to a URL what browsers do before they read it: tabs and line breaks are dropped (ht\ttps://), and a backslash
+// is a slash.
+var asBrowsersRead = strings.NewReplacer("\t", "", "\n", "", "\r", "", `\`, "/")
+
 // Nested returns the destinations that stand inside a URL: in its query, path or fragment, decoded up to three times, in base64, or
 // without a scheme (//evil.example). A redirect or a preview on a trusted host hands its caller on to them (A14, A17).
 func Nested(d Destination) (out []Destination) {
@@ -46,7 +50,7 @@ func Nested(d Destination) (out []Destination) {
 		if done {
 			break
 		}
-		inside = strings.ReplaceAll(plain, `\`, "/")
+		inside = asBrowsersRead.Replace(plain)
 	}
 	return out
 }

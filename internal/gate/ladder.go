@@ -125,13 +125,14 @@ func covers(entries []destination.Entry, d destination.Destination) bool {
 	return false
 }
 
-// refuses is wider than covers: what is refused as a host is refused below it, and an ambiguous spelling of what is
-// refused is refused.
+// refuses is wider than covers: what is refused as a host is refused below it, an ambiguous spelling of what is refused is refused, and
+// so is a tagged one (all+1@corp.example): it comes to the same mailbox.
 func refuses(entries []destination.Entry, d destination.Destination) bool {
 	plain := d
 	plain.Ambiguous = ""
+	box := plain.Mailbox()
 	for _, entry := range entries {
-		if entry.Covers(d) || entry.Covers(plain) {
+		if entry.Covers(d) || entry.Covers(plain) || entry.Covers(box) {
 			return true
 		}
 		if host := entry.Host(); host != "" && (d.Host() == host || strings.HasSuffix(d.Host(), "."+host)) {

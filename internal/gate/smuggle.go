@@ -11,8 +11,12 @@ import (
 // headerNames are arguments that servers put into a header line of a message.
 var headerNames = []string{"to", "cc", "bcc", "from", "sender", "replyto", "subject", "recipient", "recipients", "filename", "inreplyto", "references"}
 
+// headerMaps are arguments whose members become header lines, their names too.
+var headerMaps = []string{"headers", "extraheaders", "customheaders", "additionalheaders", "httpheaders", "emailheaders"}
+
 // refNames are arguments that servers put onto a command line as the name of something.
-var refNames = []string{"target", "revision", "ref", "branch", "branchname", "basebranch", "startpoint", "commit", "sha", "tag", "remote", "starttimestamp", "endtimestamp"}
+var refNames = []string{"target", "revision", "ref", "branch", "branchname", "basebranch", "startpoint", "commit", "sha", "tag", "remote", "starttimestamp", "endtimestamp",
+	"file", "files", "path", "paths", "filepath", "filepaths", "pathspec"}
 
 // smuggled finds values that mean something else to the program behind the server: a line break in a header starts the next header,
 // Bcc say (A38); a name that begins with a hyphen is an option (A79).
@@ -20,11 +24,14 @@ func smuggled(c Call, r Rules) []Finding {
 	git := strings.Contains(strings.ToLower(c.Tool), "git")
 	var out []Finding
 	for _, leaf := range c.Leaves {
-		if leaf.IsName || leaf.Value.Kind != jsonrpc.String {
+		if leaf.Value.Kind != jsonrpc.String && !leaf.IsName {
 			continue
 		}
 		name := squeezed(leaf)
 		switch {
+		case r.Exfiltrating && slices.Contains(headerMaps, name) && breaksLine(leaf.Value.Text):
+			out = append(out, deny(Constraint, leaf.Path(), "%s holds a line break, which ends a header and begins another", leaf.Path()))
+		case leaf.IsName:
 		case r.Exfiltrating && slices.Contains(headerNames, name) && breaksLine(leaf.Value.Text):
 			out = append(out, deny(Constraint, leaf.Path(), "%s holds a line break, which ends a header and begins another", leaf.Path()))
 		case git && slices.Contains(refNames, name) && isOption(leaf.Value.Text):

@@ -170,9 +170,9 @@ func sends(verbs []string) (string, bool) {
 	two := joining.any(verbs)
 	for _, v := range verbs {
 		switch {
-		case sendVerbs[v]:
+		case sendVerbs[v], publicThings[v] && (verbs[0] == "create" || verbs[0] == "make" || verbs[0] == "new" || verbs[0] == "add"):
 			return v, true
-		case (readVerbs[v] || makeVerbs[v]) && !two:
+		case (readVerbs[v] || makeVerbs[v] && !publicThings.any(verbs)) && !two:
 			return "", false
 		}
 	}

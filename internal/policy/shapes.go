@@ -17,7 +17,9 @@ var (
 		draft call dial connect open start make do apply deploy install request order book buy purchase manage change`)
 
 	// sendVerbs send even when no argument says where to.
-	sendVerbs = setOf(`send reply forward publish broadcast tweet`)
+	sendVerbs = setOf(`send reply forward publish broadcast tweet share respond`)
+	// publicThings are read by whoever has their link, however they are made (A16).
+	publicThings = setOf(`paste pastebin gist`)
 	makeVerbs = setOf(`create update compose draft edit delete remove cancel stop port mark move add`)
 	joining   = setOf(`and or then`)
 
