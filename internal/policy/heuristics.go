@@ -167,6 +167,9 @@ func isBool(v jsonrpc.Value, text string) bool {
 // send_draft, publish_post. After another verb it is a thing (get_broadcast, create_reply_draft), unless there are two
 // acts (search_and_send).
 func sends(verbs []string) (string, bool) {
+	if slices.Contains(verbs, "share") && slices.Contains(verbs, "link") { // whoever has it reads (A22)
+		return "share", true
+	}
 	two := joining.any(verbs)
 	for _, v := range verbs {
 		switch {
