@@ -51,14 +51,16 @@ func TestClaudeConnectsToWrappedServers(t *testing.T) {
 	s := newSandbox(t)
 	s = s.with("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
 	config := filepath.Join(s.home, ".claude.json")
-	writeJSON(t, config, map[string]any{"hasCompletedOnboarding": true, "mcpServers": map[string]any{
-		"files": map[string]any{"type": "stdio", "command": server[0], "args": append(server[1:], s.work), "env": map[string]string{}},
-	}})
+	files := map[string]any{"type": "stdio", "command": server[0], "args": append(server[1:], s.work), "env": map[string]string{}}
+	writeJSON(t, config, map[string]any{
+		"hasCompletedOnboarding": true, "mcpServers": map[string]any{"files": files},
+		"projects": map[string]any{s.work: map[string]any{"mcpServers": map[string]any{"mine": files}}},
+	})
 
 	bouncer := bouncerBinary(t)
 	runIn(t, s, bouncer, "init", "--config", config, "--yes")
 	list := runIn(t, s, client, "mcp", "list")
-	if !strings.Contains(list, bouncer) || !strings.Contains(list, "Connected") || strings.Contains(list, "Failed") {
+	if strings.Count(list, bouncer) < 2 || strings.Count(list, "Connected") != 2 || strings.Contains(list, "Failed") {
 		t.Errorf("claude mcp list says:\n%s", list)
 	}
 	// Claude Code has rewritten its file meanwhile, in its own style. What it held of the entry is back all the same.
@@ -67,7 +69,7 @@ func TestClaudeConnectsToWrappedServers(t *testing.T) {
 	if err != nil || strings.Contains(string(after), "bouncer") {
 		t.Errorf("after undo the config holds (%v)\n%s", err, after)
 	}
-	if list := runIn(t, s, client, "mcp", "list"); strings.Contains(list, bouncer) || !strings.Contains(list, "Connected") {
+	if list := runIn(t, s, client, "mcp", "list"); strings.Contains(list, bouncer) || strings.Count(list, "Connected") != 2 {
 		t.Errorf("after undo claude mcp list says:\n%s", list)
 	}
 }

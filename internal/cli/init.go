@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,16 +34,18 @@ func newInit() *cobra.Command {
 		Use:   "init [--client NAME] [--config FILE] [--server NAME]... [--dry-run] [--yes] [--undo]",
 		Short: "Put Bouncer in front of the servers in the config files of MCP clients, or take it out again",
 		Long: `Find the config files of MCP clients, show what would change as a diff, and after a yes put Bouncer in front of every
-server that they start by a command. Nothing else in a file is touched, and --undo takes it back.`,
+server that they start by a command. Nothing else in a file is touched, and --undo takes it back. What was wrapped is
+recorded in the Bouncer home; bouncer status says whether it still is.`,
 		Example: `  bouncer init --dry-run                   what would change, in every known client
   bouncer init --config .mcp.json --server files
+  bouncer init --client lobehub            what to paste into a client without a config file
   bouncer init --undo                      take Bouncer out again`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.client, "client", "", "only the files of this client: "+strings.Join(clientconfig.Clients(), ", "))
-	flags.StringVar(&f.config, "config", "", "this `FILE`, of any client that keeps its servers under mcpServers")
+	flags.StringVar(&f.config, "config", "", "this `FILE`, of any client whose layout is known (JSON, TOML or YAML)")
 	flags.StringArrayVar(&f.servers, "server", nil, "only the server of this `NAME` (again for more)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would change and write nothing")
 	flags.BoolVar(&f.yes, "yes", false, "do not ask")
@@ -51,6 +54,10 @@ server that they start by a command. Nothing else in a file is touched, and --un
 }
 
 func (f initFlags) run(out io.Writer) error {
+	if snippet, why := clientconfig.Snippet(f.client, selfPath()); snippet != "" && f.config == "" {
+		fmt.Fprintf(out, "%s. Paste this there for each server, with its own name and command:\n%s", why, snippet)
+		return nil
+	}
 	targets, err := f.targets()
 	if err != nil {
 		return err
@@ -71,19 +78,65 @@ func (f initFlags) run(out io.Writer) error {
 		edits += c.Edits()
 		io.WriteString(out, c.Diff())
 	}
-	if edits > 0 && !f.dryRun {
+	if os.Getenv("BOUNCER_HOME") != "" && edits > 0 && !f.undo {
+		fmt.Fprintln(out, "note: BOUNCER_HOME is set here. Clients that hand few variables on (Codex does) start Bouncer without it: policy and log are then those of ~/.bouncer")
+	}
+	if f.dryRun {
+		return refused
+	}
+	if edits > 0 {
 		if err := f.apply(out, changes, edits); err != nil {
 			return errors.Join(err, refused)
 		}
 	}
-	return refused
+	return errors.Join(f.settle(out, changes), refused)
+}
+
+// selfPath is what a snippet names; where the path is not known, the name will do.
+func selfPath() string {
+	if path, err := thisBinary(); err == nil && !isTemporary(path) {
+		return path
+	}
+	return "bouncer"
+}
+
+// settle brings the records of what is wrapped in line with the files, and says what they know besides.
+func (f initFlags) settle(out io.Writer, changes []*clientconfig.Change) error {
+	dir, err := home()
+	if err != nil {
+		return fail(exitFailed, err)
+	}
+	var failed []error
+	looked := map[string]bool{}
+	for _, c := range changes {
+		looked[c.Path] = true
+		gone, err := c.Settle(dir)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		for _, name := range gone {
+			fmt.Fprintf(out, "%s: note: %s was wrapped before, and stands in the file no more\n", clientconfig.Visible(c.Path), clientconfig.Visible(fmt.Sprintf("%q", name)))
+		}
+	}
+	if f.undo && f.config == "" && f.client == "" {
+		records, _ := clientconfig.Records(dir)
+		for _, r := range records {
+			if !looked[r.Path] {
+				fmt.Fprintf(out, "note: servers are still wrapped in %s: bouncer init --undo --config with that path\n", clientconfig.Visible(r.Path))
+			}
+		}
+	}
+	if len(failed) > 0 {
+		return fail(exitFailed, errors.Join(failed...))
+	}
+	return nil
 }
 
 // targets returns the files to look at. Without --config, those of the known clients that are there.
 func (f initFlags) targets() ([]clientconfig.Target, error) {
 	known := clientconfig.Clients()
 	if f.client != "" && !slices.Contains(known, f.client) {
-		hint := "known are " + strings.Join(known, ", ") + "; --config FILE takes any file that has mcpServers"
+		hint := "known are " + strings.Join(known, ", ") + "; --config FILE takes any file of their layouts"
 		if near, ok := policy.Nearest(f.client, known); ok {
 			hint = "did you mean " + near + "?"
 		}
@@ -99,14 +152,21 @@ func (f initFlags) targets() ([]clientconfig.Target, error) {
 	all := clientconfig.Targets(env, f.client)
 	found := clientconfig.Existing(all)
 	if len(found) == 0 {
-		var paths []string
-		for _, t := range all {
-			paths = append(paths, t.Path)
-		}
-		return nil, fail(exitFailed, errors.New("no config file of a known client is here; looked for "+strings.Join(paths, ", ")),
-			"--config FILE takes any file that has mcpServers")
+		return nil, fail(exitFailed, nothingFound(all, f.client), "--config FILE takes any file of the clients' layouts")
 	}
 	return found, nil
+}
+
+// nothingFound says where was looked: for one client at each place, for all of them there are too many.
+func nothingFound(all []clientconfig.Target, client string) error {
+	var paths []string
+	for _, t := range all {
+		paths = append(paths, clientconfig.Visible(t.Path))
+	}
+	if client == "" {
+		return fmt.Errorf("none of the %d config files that known clients use is here; bouncer init --client NAME says which", len(paths))
+	}
+	return fmt.Errorf("no config file of %s is here; looked for %s", client, strings.Join(paths, ", "))
 }
 
 // plan works out and describes the change to every file. A refused file does not keep the others from being wrapped,
@@ -124,6 +184,10 @@ func (f initFlags) plan(out io.Writer, targets []clientconfig.Target, bouncer st
 			if r.Hint != "" && !slices.Contains(hints, r.Hint) {
 				hints = append(hints, r.Hint)
 			}
+		}
+		if errors.Is(err, fs.ErrNotExist) && f.undo && !f.dryRun && forgotten(t.Path) {
+			fmt.Fprintf(out, "%s: the file is gone, and so is what was recorded of it\n", clientconfig.Visible(t.Path))
+			continue
 		}
 		if err != nil {
 			refused = append(refused, fmt.Errorf("left alone: %w", err))
@@ -148,6 +212,16 @@ func (f initFlags) plan(out io.Writer, targets []clientconfig.Target, bouncer st
 		code = exitInvalid
 	}
 	return changes, fail(code, errors.Join(refused...), hints...), nil
+}
+
+// forgotten drops the record of a file that is not there any more. Without one there is nothing to undo.
+func forgotten(path string) bool {
+	dir, err := home()
+	if err != nil {
+		return false
+	}
+	found, err := clientconfig.Forget(dir, path)
+	return found && err == nil
 }
 
 func describe(out io.Writer, c *clientconfig.Change, t clientconfig.Target) {

@@ -100,7 +100,7 @@ func launch(t *testing.T, entry []byte, home string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, reason := readShape(v)
+	s, reason := readShape(v, form{key: "command"})
 	if reason != "" {
 		t.Fatal(reason)
 	}

@@ -5,36 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
-
-// client is one MCP client: where its config files are, and what is to be known about them. A new client whose files
-// have mcpServers is one more entry of clients.
-type client struct {
-	name   string
-	title  string
-	paths  []string // {home}, {config}, {claude} and {dir} are filled in
-	strict bool     // a comment makes it ignore, or wipe, the file (C20)
-	advice string   // what to do about a running client
-}
-
-var clients = []client{
-	{
-		name: "claude-code", title: "Claude Code", strict: true,
-		paths:  []string{"{claude}/.claude.json", "{dir}/.mcp.json"},
-		advice: "Claude Code rewrites ~/.claude.json while it runs: end its sessions before, and start new ones after",
-	},
-	{
-		name: "claude-desktop", title: "Claude Desktop", strict: true,
-		paths:  []string{"{config}/Claude/claude_desktop_config.json"},
-		advice: "Claude Desktop can write this file anew from its own memory: quit it before, and start it after",
-	},
-	{name: "cursor", title: "Cursor", paths: []string{"{home}/.cursor/mcp.json", "{dir}/.cursor/mcp.json"}},
-	{name: "windsurf", title: "Windsurf", paths: []string{"{home}/.codeium/windsurf/mcp_config.json", "{home}/.codeium/mcp_config.json"}},
-	{name: "lm-studio", title: "LM Studio", paths: []string{"{home}/.lmstudio/mcp.json", "{home}/.cache/lm-studio/mcp.json"}},
-}
 
 // Env is the machine that config files are looked for on.
 type Env struct {
@@ -62,7 +38,7 @@ type Target struct {
 	Path, Client, Title string
 }
 
-// Clients returns the names that Targets knows.
+// Clients returns the names that Targets and Snippet know.
 func Clients() []string {
 	var out []string
 	for _, c := range clients {
@@ -72,7 +48,7 @@ func Clients() []string {
 }
 
 // Targets returns where the files of the named client, or of all clients for "", are on env, whether they are there or
-// not. It returns nil for a name it does not know.
+// not; a * in a path stands for every name. It returns nil for a name it does not know, and for a client without files.
 func Targets(env Env, name string) []Target {
 	var out []Target
 	for _, c := range clients {
@@ -80,6 +56,11 @@ func Targets(env Env, name string) []Target {
 			continue
 		}
 		for _, p := range c.paths {
+			if system, rest, ok := strings.Cut(p, ":"); ok {
+				if p = rest; system != env.system() {
+					continue
+				}
+			}
 			out = append(out, Target{env.fill(p), c.name, c.title})
 		}
 	}
@@ -91,46 +72,97 @@ func Targets(env Env, name string) []Target {
 func Existing(targets []Target) []Target {
 	var out []Target
 	seen := map[string]bool{}
-	for _, t := range targets {
-		if _, err := os.Lstat(t.Path); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		real, err := filepath.EvalSymlinks(t.Path)
-		if err != nil {
-			real = t.Path
-		}
-		if !seen[real] {
-			seen[real] = true
-			out = append(out, t)
+	for _, pattern := range targets {
+		for _, path := range expand(pattern.Path) {
+			t := pattern
+			t.Path = path
+			real, err := filepath.EvalSymlinks(t.Path)
+			if err != nil {
+				real = t.Path
+			}
+			if !seen[real] {
+				seen[real] = true
+				out = append(out, t)
+			}
 		}
 	}
 	return out
 }
 
+// mostMatches is how many files one path with a * stands for: a directory of a repository can hold any number.
+const mostMatches = 1000
+
+// expand returns the files that path names, in order.
+func expand(path string) []string {
+	at := strings.IndexByte(path, '*')
+	if at < 0 {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return []string{path}
+	}
+	dir := filepath.Dir(path[:at] + "x")
+	pattern, rest := path[len(dir)+1:], ""
+	if i := strings.IndexRune(pattern, filepath.Separator); i >= 0 {
+		pattern, rest = pattern[:i], pattern[i:]
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if ok, _ := filepath.Match(pattern, e.Name()); ok && len(out) < mostMatches {
+			out = append(out, expand(filepath.Join(dir, e.Name())+rest)...)
+		}
+	}
+	return out
+}
+
+// system is the name that paths of the table have in front.
+func (e Env) system() string {
+	if e.GOOS == "darwin" || e.GOOS == "windows" {
+		return e.GOOS
+	}
+	return "linux"
+}
+
+// fill puts this machine's directories into a path of the table: {home}, {dir}, {config} (where graphical programs keep
+// their settings), {xdg} (~/.config, on every system), {local}, and those of clients that have a variable for theirs.
 func (e Env) fill(path string) string {
-	config, claude := filepath.Join(e.Home, ".config"), e.Home
+	or := func(name, otherwise string) string {
+		if dir := e.Getenv(name); dir != "" {
+			return dir
+		}
+		return otherwise
+	}
+	xdg := filepath.Join(e.Home, ".config")
+	if dir := e.Getenv("XDG_CONFIG_HOME"); e.system() == "linux" && filepath.IsAbs(dir) {
+		xdg = dir
+	}
+	config, local := xdg, xdg
 	switch e.GOOS {
 	case "darwin":
 		config = filepath.Join(e.Home, "Library", "Application Support")
 	case "windows":
-		config = filepath.Join(e.Home, "AppData", "Roaming")
-		if dir := e.Getenv("APPDATA"); dir != "" {
-			config = dir
-		}
-	default:
-		if dir := e.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-			config = dir
-		}
+		config = or("APPDATA", filepath.Join(e.Home, "AppData", "Roaming"))
+		local = or("LOCALAPPDATA", filepath.Join(e.Home, "AppData", "Local"))
 	}
-	if dir := e.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		claude = dir
-	}
-	path = strings.NewReplacer("{home}", e.Home, "{config}", config, "{claude}", claude, "{dir}", e.Dir).Replace(path)
+	path = strings.NewReplacer("{home}", e.Home, "{dir}", e.Dir, "{config}", config, "{xdg}", xdg, "{local}", local,
+		"{claude}", or("CLAUDE_CONFIG_DIR", e.Home), "{codex}", or("CODEX_HOME", filepath.Join(e.Home, ".codex")),
+		"{copilot}", or("COPILOT_HOME", filepath.Join(e.Home, ".copilot")),
+	).Replace(path)
 	return filepath.Clean(path)
 }
 
-// clientOf returns what is known about the client called name, else about the one whose file is called like path.
-func clientOf(name, path string) client {
+// generic are file names that several clients use, so that they say nothing about whose a file is.
+var generic = []string{
+	"mcp.json", "settings.json", "settings.jsonc", "config.json", "config.yaml", "config.toml", "default.json",
+	"mcp_settings.json", "mcp_config.json", "*.json", "*.yaml", "*.yml",
+}
+
+// clientOf returns what is known about the client called name, else about the one whose file lies like the one at file.
+func clientOf(name, file string) client {
 	for _, c := range clients {
 		if c.name == name {
 			return c
@@ -139,13 +171,30 @@ func clientOf(name, path string) client {
 	if name != "" {
 		return client{}
 	}
-	base := filepath.Base(path)
+	parts := strings.Split(filepath.ToSlash(file), "/")
 	for _, c := range clients {
 		for _, p := range c.paths {
-			if b := p[strings.LastIndexByte(p, '/')+1:]; b == base && b != "mcp.json" {
+			tail := strings.Split(p[strings.LastIndexByte(p, '}')+2:], "/")
+			base := tail[len(tail)-1]
+			if endsLike(parts, tail) && (len(tail) > 1 || !slices.Contains(generic, base)) ||
+				parts[len(parts)-1] == base && !slices.Contains(generic, base) {
 				return c
 			}
 		}
 	}
 	return client{}
+}
+
+// endsLike reports whether the last parts of a path match those of a pattern.
+func endsLike(parts, tail []string) bool {
+	if len(parts) < len(tail) {
+		return false
+	}
+	parts = parts[len(parts)-len(tail):]
+	for i := range tail {
+		if ok, _ := path.Match(tail[i], parts[i]); !ok {
+			return false
+		}
+	}
+	return true
 }

@@ -21,7 +21,12 @@ func (c *Change) Diff() string {
 			continue
 		}
 		was, is := c.shown(e, e.was), c.shown(e, e.is)
-		writeHunks(&b, was, is, e.Line, e.Line+shift)
+		line, _ := c.doc.place(e.showAt)
+		about := ""
+		if e.parts != nil { // its name does not stand in the lines that are shown
+			about = " " + Visible(e.Name)
+		}
+		writeHunks(&b, was, is, line, line+shift, about)
 		shift += len(is) - len(was)
 	}
 	return b.String()
@@ -29,12 +34,17 @@ func (c *Change) Diff() string {
 
 // shown returns the lines of an entry, from its name on.
 func (c *Change) shown(e *Entry, text []byte) []string {
-	lead := c.doc.text[:e.keyAt]
+	lead := c.doc.text[:e.showAt]
 	lead = lead[bytes.LastIndexByte(lead, '\n')+1:]
 	if !isSpace(lead) {
 		lead = nil
 	}
-	whole := string(lead) + string(c.doc.text[e.keyAt:e.from]) + string(maskEntry(text))
+	whole := string(lead)
+	if e.parts != nil {
+		whole += maskLines(string(text))
+	} else {
+		whole += string(c.doc.text[e.showAt:e.from]) + string(maskEntry(text))
+	}
 	lines := strings.Split(whole, "\n")
 	for i := range lines {
 		lines[i] = Visible(strings.TrimSuffix(lines[i], "\r"))
@@ -43,9 +53,9 @@ func (c *Change) shown(e *Entry, text []byte) []string {
 }
 
 // writeHunks writes what differs between two texts whose first lines are the lines a and b of their files.
-func writeHunks(w *strings.Builder, old, new []string, a, b int) {
+func writeHunks(w *strings.Builder, old, new []string, a, b int, about string) {
 	for _, h := range hunks(old, new) {
-		fmt.Fprintf(w, "@@ -%s +%s @@\n", span(a, h[0], h[1]), span(b, h[2], h[3]))
+		fmt.Fprintf(w, "@@ -%s +%s @@%s\n", span(a, h[0], h[1]), span(b, h[2], h[3]), about)
 		for _, line := range old[h[0]:h[1]] {
 			fmt.Fprintf(w, "-%s\n", line)
 		}

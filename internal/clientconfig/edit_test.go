@@ -271,18 +271,29 @@ func TestServersSelects(t *testing.T) {
 	}
 }
 
-// Servers that init does not know how to wrap are said to be there.
+// Servers that the client of a file does not read from there are left alone, and said to be there.
 func TestForeignServersBeside(t *testing.T) {
 	for _, text := range []string{
 		`{"mcpServers": {"a": {"command": "x"}}, "servers": {"b": {"command": "y"}}}`,
 		`{"mcpServers": {}, "context_servers": {"b": {"url": "y"}}}`,
 	} {
-		c := mustPlan(t, text, testOptions())
-		if !strings.Contains(strings.Join(c.Notes, "\n"), "are not protected") {
+		o := testOptions()
+		o.Client = "claude-code"
+		c := mustPlan(t, text, o)
+		if !strings.Contains(strings.Join(c.Notes, "\n"), "are not protected") || strings.Contains(string(c.result()), `"y", `) {
 			t.Errorf("%s: notes are %q", text, c.Notes)
 		}
 	}
 	if c := mustPlan(t, `{"mcpServers": {}, "mcp": {"allowed": ["a"]}}`, testOptions()); len(c.Notes) != 1 {
 		t.Errorf("notes are %q", c.Notes)
 	}
+}
+
+// Where it is not known whose file it is, whatever holds servers is wrapped: some client reads it.
+func TestEveryLayoutOfAnUnknownFile(t *testing.T) {
+	c := mustPlan(t, `{"servers": {"b": {"command": "y"}}, "mcpServers": {"b": {"command": "x"}}, "mcp": {"c": {"command": ["z"]}}}`, testOptions())
+	if c.Edits() != 3 {
+		t.Errorf("%d edits of %v", c.Edits(), c.Entries)
+	}
+	law(t, []byte(`{"servers": {"b": {"command": "y"}}, "mcpServers": {"b": {"command": "x"}}, "mcp": {"c": {"command": ["z"]}}}`))
 }

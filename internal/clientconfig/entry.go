@@ -26,28 +26,38 @@ type shape struct {
 	command  string
 	args     []string
 	hasArgs  bool // an args that is not null
+	nullArgs bool // one that is
 	sentinel bool
 	dash     int // index in args of the -- that ends bouncer run's own flags; -1 without one
 }
 
 // remoteKeys are the members that make an entry a remote one, in the spellings of the clients.
-var remoteKeys = []string{"url", "httpUrl", "serverUrl"}
+var remoteKeys = []string{"url", "httpUrl", "serverUrl", "uri"}
 
 // classify says what the entry is, without a view to wrapping or unwrapping it. A state of "" is a plain command that
 // can be wrapped; then the shape is filled. Of an Already the shape is filled too.
-func classify(v hujson.Value, bouncer string) (s shape, state State, reason string) {
-	if _, ok := v.Value.(*hujson.Object); !ok {
+func classify(f found, bouncer string) (s shape, state State, reason string) {
+	if _, ok := f.outer.Value.(*hujson.Object); !ok {
+		if f.why != "" {
+			return s, Skipped, f.why
+		}
 		return s, Skipped, "the entry is not an object"
 	}
-	if state, reason := transport(v); state != "" {
+	if state, reason := transport(f.outer); state != "" {
 		return s, state, reason
 	}
-	s, reason = readShape(v)
+	if reason := startedByClient(f.outer); reason != "" {
+		return s, Skipped, reason
+	}
+	s, reason = readShape(f.value, f.form)
 	if reason != "" {
 		return s, Skipped, reason
 	}
 	if isBouncer(s.command, bouncer) && len(s.args) > 0 && s.args[0] == "run" {
 		return behindBouncer(s, bouncer)
+	}
+	if f.why != "" {
+		return s, Skipped, f.why
 	}
 	if s.sentinel { // a planted one must not pass for a wrap
 		return s, Skipped, fmt.Sprintf("it has %s, but its command is %q, not bouncer: bouncer init --undo clears that", Sentinel, s.command)
@@ -115,28 +125,48 @@ func transport(v hujson.Value) (State, string) {
 	switch kind := textOf(m.Value); strings.ToLower(kind) {
 	case "stdio", "local":
 		return "", ""
-	case "http", "sse", "streamable-http", "streamablehttp", "ws", "websocket":
+	case "http", "sse", "streamable-http", "streamablehttp", "streamable_http", "ws", "websocket", "remote":
 		if hasCommand {
 			return Skipped, fmt.Sprintf("its type is %q, but it has a command", kind)
 		}
 		return Remote, ""
+	case "builtin", "platform", "frontend", "inline_python":
+		return Skipped, fmt.Sprintf("its type is %q: it is a part of the client, and no server is started", kind)
 	default:
 		return Skipped, fmt.Sprintf("its type %s is not known", Visible(fmt.Sprintf("%q", kind)))
 	}
 }
 
-func readShape(v hujson.Value) (s shape, reason string) {
+// startedByClient finds entries whose command stands in an extension or a hub, and not in the file.
+func startedByClient(v hujson.Value) string {
+	if _, has := member(v, "command"); has {
+		return ""
+	}
+	if m, ok := member(v, "source"); ok && textOf(m.Value) == "extension" {
+		return "an extension of the client starts it: what it runs does not stand in this file"
+	}
+	if _, ok := member(v, "uses"); ok {
+		return "it is a block from a hub: what it runs does not stand in this file"
+	}
+	return ""
+}
+
+func readShape(v hujson.Value, f form) (s shape, reason string) {
 	_, s.sentinel = member(v, Sentinel)
-	m, ok := member(v, "command")
+	s.dash = -1
+	if f.list {
+		return readList(v, f, s)
+	}
+	m, ok := member(v, f.key)
 	if s.command, _ = stringOf(m.Value); !ok || s.command == "" {
 		return s, "its command is not a non-empty string"
 	}
 	if strings.ContainsRune(s.command, 0) {
 		return s, "its command holds a NUL, with which nothing can be started"
 	}
-	s.dash = -1
 	m, ok = member(v, "args")
 	if !ok || isNull(m.Value) {
+		s.nullArgs = ok
 		return s, ""
 	}
 	list, ok := m.Value.Value.(*hujson.Array)
@@ -144,18 +174,58 @@ func readShape(v hujson.Value) (s shape, reason string) {
 		return s, "its args is not a list"
 	}
 	s.hasArgs = true
+	s.args, reason = words(list, "args")
+	s.dash = dashOf(s.args)
+	return s, reason
+}
+
+// readList reads a command that is one list of program and arguments.
+func readList(v hujson.Value, f form, s shape) (shape, string) {
+	m, _ := member(v, f.key)
+	list, ok := m.Value.Value.(*hujson.Array)
+	if !ok || len(list.Elements) == 0 {
+		return s, "its command is not a list that begins with a program"
+	}
+	all, reason := words(list, f.key)
+	if reason != "" {
+		return s, reason
+	}
+	if s.command = all[0]; s.command == "" {
+		return s, "its command is not a non-empty string"
+	}
+	s.hasArgs, s.args = true, all[1:]
+	s.dash = dashOf(s.args)
+	return s, ""
+}
+
+func words(list *hujson.Array, name string) (out []string, reason string) {
 	for i, e := range list.Elements {
 		arg, ok := stringOf(e)
 		if !ok {
-			return s, fmt.Sprintf("its args[%d] is not a string", i)
+			return nil, fmt.Sprintf("its %s[%d] is not a string", name, i)
 		}
 		if strings.ContainsRune(arg, 0) {
-			return s, fmt.Sprintf("its args[%d] holds a NUL, with which nothing can be started", i)
+			return nil, fmt.Sprintf("its %s[%d] holds a NUL, with which nothing can be started", name, i)
 		}
-		s.args = append(s.args, arg)
+		out = append(out, arg)
 	}
-	s.dash = dashOf(s.args)
-	return s, ""
+	return out, ""
+}
+
+// ownName returns the name that bouncer run is given, and whether it is joined to its flag.
+func (s shape) ownName() (name string, joined bool) {
+	for i := 1; i < s.dash; i++ {
+		if value, ok := strings.CutPrefix(s.args[i], "--name="); ok {
+			return value, true
+		}
+		if s.args[i] == "--name" && i+1 < s.dash {
+			return s.args[i+1], false
+		}
+		if TakesValue(s.args[i]) {
+			i++
+		}
+	}
+	return "", false
 }
 
 // TakesValue reports whether the argument after a flag of bouncer run is its value. Taking a switch for a flag with a value

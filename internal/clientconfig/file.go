@@ -20,16 +20,10 @@ type snapshot struct {
 	data []byte
 }
 
-// notJSON are the endings of files that must not be read as JSON (C26, C32).
-var notJSON = map[string]string{".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
-
 func readSnapshot(path string) (*snapshot, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("config %s: %w", path, err)
-	}
-	if format, ok := notJSON[strings.ToLower(filepath.Ext(abs))]; ok {
-		return nil, &Refused{Path: abs, Why: "it is " + format + ", a layout that is not supported yet", Hint: byHand}
 	}
 	s := &snapshot{path: abs}
 	if s.real, err = filepath.EvalSymlinks(abs); err != nil {

@@ -8,55 +8,90 @@ import (
 
 // found is one server entry of a document.
 type found struct {
-	project string // the key of its projects block; only where inProject
+	block   string // the layout that it stands in, by its key
+	project string // the key of its projects block; only where inProj
 	inProj  bool
 	name    string
-	key     []byte // the name as it is spelled in the file
-	keyAt   int
-	value   hujson.Value
+	key     []byte       // the name as it is spelled in a JSON file
+	keyAt   int          // where the name stands
+	value   hujson.Value // what of it may be edited, read as JSON
+	outer   hujson.Value // all of it
+	form    form
+	parts   *parts // where its words stand; in TOML and YAML only
+	index   int    // its place in a list of servers; in TOML and YAML only, else -1
+	from    int    // the text that an edit may change
+	to      int
+	why     string // why it cannot be edited whatever it says
 }
 
-// foreign are the layouts of other clients. A file of one of these is refused by name rather than called empty.
-var foreign = []struct{ key, whose string }{
-	{"servers", "VS Code"},
-	{"context_servers", "Zed"},
-	{"mcp", "opencode or Crush"},
-	{"amp.mcpServers", "Amp"},
-	{"mcp_servers", "Codex"},
-	{"extensions", "Goose"},
+// form is how an entry spells what it starts.
+type form struct {
+	key    string // the member that names the program
+	list   bool   // its arguments stand in the same member
+	inline bool   // it bears no sentinel: all that is known is in the arguments
 }
 
-// entries returns every server entry of the file, in file order: those of mcpServers, and those of each project block
-// that Claude Code keeps. Two members of one name anywhere on the way to an entry are refused (C19): clients disagree
-// on which one wins, so half of the file would run unwrapped.
+// entries returns every server entry of the file, in file order: those of each layout that the client reads, and those of
+// each project block that Claude Code keeps. Two members of one name anywhere on the way to an entry are refused (C19):
+// clients disagree on which one wins, so half of the file would run unwrapped.
 func (d *document) entries() ([]found, error) {
 	if d.empty {
 		return nil, nil
+	}
+	if d.read != nil {
+		return d.read()
 	}
 	root, ok := d.root.Value.(*hujson.Object)
 	if !ok {
 		return nil, d.refuse(d.root.StartOffset, "it is not a JSON object")
 	}
-	servers, err := d.only(root, "mcpServers")
-	if err != nil {
-		return nil, err
+	var out []found
+	some := false
+	for _, l := range layouts {
+		if !d.readsAny(root, l.key) {
+			continue
+		}
+		servers, err := d.only(root, l.key)
+		if err != nil {
+			return nil, err
+		}
+		some = true
+		if out, err = d.block(out, servers, found{block: l.key, form: form{inline: l.inline || d.client.inline}}); err != nil {
+			return nil, err
+		}
 	}
-	projects, err := d.only(root, "projects")
-	if err != nil {
-		return nil, err
-	}
-	out, err := d.block(nil, servers, found{})
-	if err != nil {
-		return nil, err
-	}
-	if out, err = d.projects(out, projects); err != nil {
-		return nil, err
+	if !d.named || d.client.name == "claude-code" {
+		projects, err := d.only(root, "projects")
+		if err != nil {
+			return nil, err
+		}
+		if out, err = d.projects(out, projects); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(out, func(a, b found) int { return a.keyAt - b.keyAt })
-	if len(out) > 0 || servers != nil {
+	if len(out) > 0 || some {
 		return out, nil
 	}
 	return nil, d.refuseForeign()
+}
+
+// reads reports whether the client of the file takes its servers from a layout. Where it is not known whose file it is,
+// whatever holds servers is some client's.
+func (d *document) reads(key string, v hujson.Value) bool {
+	switch {
+	case !d.named:
+		_, object := v.Value.(*hujson.Object)
+		return key == "mcpServers" || object && holdsServers(v)
+	case len(d.client.keys) == 0:
+		return key == "mcpServers"
+	default:
+		return slices.Contains(d.client.keys, key)
+	}
+}
+
+func (d *document) readsAny(root *hujson.Object, key string) bool {
+	return slices.ContainsFunc(root.Members, func(m hujson.ObjectMember) bool { return textOf(m.Name) == key && d.reads(key, m.Value) })
 }
 
 // projects adds the entries of Claude Code's project blocks.
@@ -80,7 +115,7 @@ func (d *document) projects(out []found, member *hujson.ObjectMember) ([]found, 
 		if err != nil {
 			return nil, err
 		}
-		in := found{inProj: true, project: textOf(all.Members[i].Name)}
+		in := found{block: "mcpServers", inProj: true, project: textOf(all.Members[i].Name)}
 		if out, err = d.block(out, servers, in); err != nil {
 			return nil, err
 		}
@@ -95,7 +130,7 @@ func (d *document) block(out []found, member *hujson.ObjectMember, like found) (
 	}
 	servers, ok := member.Value.Value.(*hujson.Object)
 	if !ok {
-		return nil, d.refuse(member.Value.StartOffset, "mcpServers is not an object")
+		return nil, d.refuse(member.Value.StartOffset, "%s is not an object", like.block)
 	}
 	if err := d.unique(servers); err != nil {
 		return nil, err
@@ -108,10 +143,33 @@ func (d *document) block(out []found, member *hujson.ObjectMember, like found) (
 			}
 		}
 		e := like
-		e.name, e.key, e.keyAt, e.value = textOf(m.Name), m.Name.Value.(hujson.Literal), m.Name.StartOffset, m.Value
+		e.name, e.key, e.keyAt = textOf(m.Name), m.Name.Value.(hujson.Literal), m.Name.StartOffset
+		if err := d.formOf(&e, m.Value); err != nil {
+			return nil, err
+		}
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// formOf says how an entry spells its command. Zed once kept path and args in an object called command; opencode keeps
+// program and arguments in one list.
+func (d *document) formOf(e *found, v hujson.Value) error {
+	e.value, e.outer, e.form.key, e.index = v, v, "command", -1
+	command, ok := member(v, "command")
+	if ok && e.form.inline {
+		switch inner := command.Value.Value.(type) {
+		case *hujson.Array:
+			e.form.list = true
+		case *hujson.Object:
+			if err := d.unique(inner); err != nil {
+				return err
+			}
+			e.value, e.form.key = command.Value, "path"
+		}
+	}
+	e.from, e.to = e.value.StartOffset, e.value.EndOffset
+	return nil
 }
 
 // only returns the one member called name, or nil.
@@ -149,13 +207,18 @@ func (d *document) twice(name string, first, second int) error {
 	return r
 }
 
-// refuseForeign refuses a file without mcpServers that keeps its servers elsewhere, and is content with any other.
+// refuseForeign refuses a file whose client finds no servers in it while they stand in another's layout, and is content
+// with any other.
 func (d *document) refuseForeign() error {
-	key, whose, at := d.foreign()
-	if key == "" {
+	l, at := d.foreign()
+	if l.key == "" {
 		return nil
 	}
-	r := d.refuse(at, "its servers stand in %q, the layout of %s, which is not supported yet", key, whose)
+	whose := "Bouncer"
+	if d.named && d.client.title != "" {
+		whose = d.client.title
+	}
+	r := d.refuse(at, "its servers stand in %q, the layout of %s, in a way that %s does not read", l.key, l.whose, whose)
 	r.Hint = byHand
 	return r
 }
@@ -163,21 +226,20 @@ func (d *document) refuseForeign() error {
 // byHand is what to do about a layout that is not supported.
 const byHand = "put Bouncer in front by hand: bouncer run --name NAME -- COMMAND ARGS..."
 
-// foreign returns the first member of the file that holds servers in another client's layout, whose layout that is,
-// and where it stands; "" if there is none.
-func (d *document) foreign() (key, whose string, at int) {
+// foreign returns the first layout in which the file holds servers that entries passes over, and where it stands.
+func (d *document) foreign() (layout, int) {
 	root, ok := d.root.Value.(*hujson.Object)
 	if !ok {
-		return "", "", 0
+		return layout{}, 0
 	}
-	for _, f := range foreign {
+	for _, l := range layouts {
 		for i := range root.Members {
-			if m := &root.Members[i]; textOf(m.Name) == f.key && holdsServers(m.Value) {
-				return f.key, f.whose, m.Name.StartOffset
+			if m := &root.Members[i]; textOf(m.Name) == l.key && !d.reads(l.key, m.Value) && holdsServers(m.Value) {
+				return l, m.Name.StartOffset
 			}
 		}
 	}
-	return "", "", 0
+	return layout{}, 0
 }
 
 // holdsServers reports whether v looks like a map or list of servers.

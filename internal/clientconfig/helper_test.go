@@ -37,8 +37,12 @@ func testOptions() Options { return Options{Bouncer: testBouncer} }
 func undoOptions() Options { return Options{Bouncer: testBouncer, Undo: true} }
 
 // planText plans for a text that stands in no file.
-func planText(text []byte, o Options) (*Change, error) {
-	return plan(&snapshot{path: "/cfg/mcp.json", real: "/cfg/mcp.json", data: text}, o)
+func planText(text []byte, o Options) (*Change, error) { return planAs("mcp.json", text, o) }
+
+// planAs plans for a text that would stand in a file of that name.
+func planAs(name string, text []byte, o Options) (*Change, error) {
+	path := "/cfg/" + name
+	return plan(&snapshot{path: path, real: path, data: text}, o)
 }
 
 func mustPlan(t *testing.T, text string, o Options) *Change {

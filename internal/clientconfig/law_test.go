@@ -15,8 +15,12 @@ import (
 
 // law checks what holds of any input whatever: it is refused, or wrapping it touches entries alone, once, and can be
 // taken back to the byte.
-func law(t *testing.T, data []byte) {
+func law(t *testing.T, data []byte) { t.Helper(); lawOf(t, "mcp.json", data) }
+
+// lawOf is law for a file of that name, whose ending says its format.
+func lawOf(t *testing.T, name string, data []byte) {
 	t.Helper()
+	planText := func(text []byte, o Options) (*Change, error) { return planAs(name, text, o) }
 	before := bytes.Clone(data)
 	c, err := planText(data, testOptions())
 	if err != nil {
@@ -43,7 +47,7 @@ func law(t *testing.T, data []byte) {
 			t.Errorf("entry %q is wrapped in a way that cannot be taken back", c.Entries[i].was)
 		}
 		if c.Entries[i].State == Wrapped {
-			checkEntry(t, &c.Entries[i])
+			checkEntry(t, &c.Entries[i], &again.Entries[i])
 		}
 	}
 	undo, err := planText(wrapped, undoOptions())
@@ -65,6 +69,12 @@ func law(t *testing.T, data []byte) {
 
 // hadSentinel reports an entry that undo rightly edits though it was not wrapped here.
 func hadSentinel(e Entry) bool {
+	if e.form.inline && behind(e.found, testBouncer) {
+		return true
+	}
+	if e.parts != nil {
+		return false
+	}
 	v, err := hujson.Parse(e.was)
 	_, has := member(v, Sentinel)
 	return err != nil || has
@@ -96,28 +106,32 @@ func checkOutside(t *testing.T, a, b *Change) {
 	}
 }
 
-// checkEntry checks what a wrapped entry starts, and that its other members are as they were.
-func checkEntry(t *testing.T, e *Entry) {
+// checkEntry checks what a wrapped entry starts, and that its other members are as they were. now is the entry as it is
+// read from the wrapped file.
+func checkEntry(t *testing.T, e, now *Entry) {
 	t.Helper()
-	was, err1 := hujson.Parse(e.was)
-	is, err2 := hujson.Parse(e.is)
+	old, _ := readShape(e.value, e.form)
+	is, reason := readShape(now.value, now.form)
+	if reason != "" || is.command != testBouncer || is.dash < 0 {
+		t.Fatalf("entry starts %q %q (%s)", is.command, is.args, reason)
+	}
+	if diff := cmp.Diff(append([]string{old.command}, old.args...), is.args[is.dash+1:]); diff != "" {
+		t.Errorf("other argv: %s", diff)
+	}
+	if e.parts != nil {
+		return // whose bytes checkOutside has compared, and prove what they say
+	}
+	a, err1 := hujson.Parse(e.was)
+	b, err2 := hujson.Parse(e.is)
 	if err1 != nil || err2 != nil {
 		t.Fatalf("entry does not parse: %v, %v", err1, err2)
 	}
-	old, _ := readShape(was)
-	now, reason := readShape(is)
-	if reason != "" || now.command != testBouncer || now.dash < 0 {
-		t.Fatalf("entry starts %q %q (%s)", now.command, now.args, reason)
-	}
-	if diff := cmp.Diff(append([]string{old.command}, old.args...), now.args[now.dash+1:]); diff != "" {
-		t.Errorf("other argv: %s", diff)
-	}
-	for _, m := range was.Value.(*hujson.Object).Members {
+	for _, m := range a.Value.(*hujson.Object).Members {
 		name := textOf(m.Name)
-		if name == "command" || name == "args" {
+		if name == e.form.key || name == "args" {
 			continue
 		}
-		kept, ok := member(is, name)
+		kept, ok := member(b, name)
 		if !ok || !bytes.Equal(e.was[m.Value.StartOffset:m.Value.EndOffset], e.is[kept.Value.StartOffset:kept.Value.EndOffset]) {
 			t.Errorf("member %q was changed", name)
 		}
@@ -146,6 +160,36 @@ func TestGeneratedConfigs(t *testing.T) {
 	}
 }
 
+func TestGeneratedLayouts(t *testing.T) {
+	for _, l := range layouts {
+		wrapped := 0
+		for seed := range uint64(200) {
+			g := newGenerator(seed)
+			g.layout = l.key
+			text := g.file()
+			t.Run(fmt.Sprint(l.key, seed), func(t *testing.T) {
+				c, err := planText(text, testOptions())
+				if err != nil {
+					t.Fatalf("generated config is refused: %v\n%s", err, text)
+				}
+				for _, e := range c.Entries {
+					if e.State == Wrapped && e.block == l.key && l.inline == bytes.Contains(e.is, []byte(Sentinel)) {
+						t.Errorf("%s: wrapped as %s", l.key, e.is)
+					}
+				}
+				wrapped += c.Edits()
+				law(t, text)
+				if t.Failed() {
+					t.Logf("%s", text)
+				}
+			})
+		}
+		if wrapped < 100 {
+			t.Errorf("%s: the generator made only %d entries that are wrapped", l.key, wrapped)
+		}
+	}
+}
+
 func FuzzWrap(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(newGenerator(seed).file())
@@ -155,6 +199,7 @@ func FuzzWrap(f *testing.F) {
 		`{"mcpServers":{"a":{"command":"x","args":null,},},}`, "{\"mcpServers\":{\"a\":{\"command\":\"x\"// c\n}}}",
 		`{"projects":{"/p":{"mcpServers":{"":{"command":"x"}}}}}`, "\xff\xfe{\x00", "{//\r}\n}",
 		`{"mcpServers":{"--":{"command":"--","args":["--"]}}}`,
+		`{"mcp":{"a":{"command":["x",/*c*/]}},"servers":{"":{"command":"x"}}}`, `{"context_servers":{"a":{"command":{"path":"x","args":null}}}}`,
 		`{"mcpServers":{"a":{"command":"bouncer","args":["run","--name","--","--","x"],"x-bouncer-upstream":{"command":"x"}}}}`,
 	} {
 		f.Add([]byte(text))
@@ -164,6 +209,7 @@ func FuzzWrap(f *testing.F) {
 
 // generator writes random configs, in random spellings.
 type generator struct {
+	layout                  string // in JSON
 	r                       *rand.Rand
 	eol, indent             string
 	comments, commas, lines bool
@@ -180,7 +226,10 @@ func newGenerator(seed uint64) *generator {
 func pick[T any](g *generator, from ...T) T { return from[g.r.IntN(len(from))] }
 
 func (g *generator) file() []byte {
-	members := []string{g.pair("mcpServers", g.servers(1))}
+	if g.layout == "" {
+		g.layout = "mcpServers"
+	}
+	members := []string{g.pair(g.layout, g.servers(1))}
 	for range g.r.IntN(3) {
 		members = append(members, g.pair(fmt.Sprintf("k%d", len(members)), g.value(1)))
 	}
@@ -212,6 +261,20 @@ func (g *generator) servers(depth int) string {
 }
 
 func (g *generator) entry(depth int) string {
+	switch {
+	case g.layout == "mcp" && g.r.IntN(2) == 0: // opencode's
+		words := []string{g.str()}
+		for range g.r.IntN(4) {
+			words = append(words, g.str())
+		}
+		return g.object(depth, g.pair("type", `"local"`), g.pair("command", g.list(depth+1, "[", "]", words)), g.pair("environment", `{"K": "v"}`))
+	case g.layout == "context_servers" && g.r.IntN(2) == 0: // Zed's old one
+		inner := []string{g.pair("path", g.str())}
+		if g.r.IntN(3) > 0 {
+			inner = append(inner, g.pair("args", g.list(depth+2, "[", "]", []string{g.str()})))
+		}
+		return g.object(depth, g.pair("command", g.object(depth+1, inner...)), g.pair("settings", "{}"))
+	}
 	members := []string{g.pair("command", g.str())}
 	switch g.r.IntN(6) {
 	case 0:

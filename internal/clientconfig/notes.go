@@ -11,6 +11,21 @@ import (
 
 // notes are one-line warnings about a plain entry: what Bouncer in front of it does not change.
 func notes(v hujson.Value, s shape) []string {
+	out := asksNobody(v)
+	if looksSplit(s.command) {
+		out = append(out, fmt.Sprintf("command %q is one string and stays one; if it does not start, move the arguments to args", s.command))
+	}
+	if strings.HasPrefix(s.command, "~") {
+		out = append(out, fmt.Sprintf("command %q begins with ~, which Bouncer does not replace by a home directory: write the whole path", s.command))
+	}
+	if pkg := unpinned(s.command, s.args); pkg != "" { // A08: a later version can do what this one does not
+		out = append(out, fmt.Sprintf("%s has no fixed version: whatever its author publishes next is started", pkg))
+	}
+	return out
+}
+
+// asksNobody are the warnings about an entry for which the client does without a question of its own.
+func asksNobody(v hujson.Value) []string {
 	var out []string
 	for _, key := range []string{"alwaysAllow", "autoApprove"} {
 		m, _ := member(v, key)
@@ -31,12 +46,6 @@ func notes(v hujson.Value, s shape) []string {
 	}
 	if m, ok := member(v, "trust"); ok && string(literal(m.Value)) == "true" {
 		out = append(out, "trust: the client skips its confirmation for every tool of this server")
-	}
-	if looksSplit(s.command) {
-		out = append(out, fmt.Sprintf("command %q is one string and stays one; if it does not start, move the arguments to args", s.command))
-	}
-	if pkg := unpinned(s.command, s.args); pkg != "" { // A08: a later version can do what this one does not
-		out = append(out, fmt.Sprintf("%s has no fixed version: whatever its author publishes next is started", pkg))
 	}
 	return out
 }

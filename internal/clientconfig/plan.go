@@ -2,6 +2,7 @@ package clientconfig
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -26,11 +27,11 @@ type Entry struct {
 	State   State
 	Reason  string   // why it is Skipped, or what is to be said of an Already
 	Notes   []string // warnings, a line each
+	Binary  string   // of an Already, the program that stands in front
 
-	inProj      bool
-	from, keyAt int    // offsets in the text
-	was, is     []byte // the entry's text before and after; equal when it is not edited
-	key         []byte
+	found
+	showAt  int    // where what a diff shows of it begins
+	was, is []byte // the text that an edit may change, before and after; equal when it is not edited
 }
 
 // Change is one file's edits, worked out and not yet made.
@@ -67,7 +68,7 @@ func Plan(path string, o Options) (*Change, error) {
 }
 
 func plan(s *snapshot, o Options) (*Change, error) {
-	doc, err := parse(s.path, s.data)
+	doc, err := parse(s.path, s.data, o.Client)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +79,13 @@ func plan(s *snapshot, o Options) (*Change, error) {
 	c := &Change{Path: s.path, options: o, snapshot: s, doc: doc}
 	for _, f := range all {
 		_, has := member(f.value, Sentinel)
-		c.partly = c.partly || has
+		c.partly = c.partly || has || f.form.inline && behind(f, o.Bouncer)
 		if len(o.Servers) > 0 && !slices.Contains(o.Servers, f.name) {
 			continue
 		}
 		c.Entries = append(c.Entries, c.entry(f))
 	}
+	c.prove(all)
 	c.Notes = c.notes(len(all) == 0)
 	return c, nil
 }
@@ -102,11 +104,10 @@ func (c *Change) Edits() int {
 func (e *Entry) edited() bool { return !bytes.Equal(e.was, e.is) }
 
 func (c *Change) entry(f found) Entry {
-	from, to := f.value.StartOffset, f.value.EndOffset
 	line, _ := c.doc.place(f.keyAt)
-	e := Entry{
-		Project: f.project, Name: f.name, Line: line, inProj: f.inProj,
-		from: from, keyAt: f.keyAt, was: c.doc.text[from:to], key: f.key,
+	e := Entry{Project: f.project, Name: f.name, Line: line, found: f, showAt: f.keyAt, was: c.doc.text[f.from:f.to]}
+	if f.parts != nil {
+		e.showAt = f.from
 	}
 	e.is = e.was
 	if c.options.Undo {
@@ -118,23 +119,38 @@ func (c *Change) entry(f found) Entry {
 }
 
 func (c *Change) wrap(e *Entry, f found) {
-	s, state, reason := classify(f.value, c.options.Bouncer)
+	s, state, reason := classify(f, c.options.Bouncer)
 	if state == "" && strings.ContainsRune(f.name, 0) {
 		state, reason = Skipped, "its name holds a NUL, which no command line can carry"
 	}
 	if state != "" {
-		e.State, e.Reason = state, reason
+		if e.State, e.Reason = state, reason; state == Already {
+			e.Binary, e.Notes = s.command, asksNobody(f.outer)
+		}
 		return
 	}
-	is, err := wrapEntry(e.was, c.options.Bouncer, c.ownFlags(f))
+	is, err := c.wrapped(e, f, s)
 	if err != nil {
 		e.State, e.Reason = Skipped, err.Error()
 		return
 	}
-	e.State, e.is, e.Notes = Wrapped, is, notes(f.value, s)
+	e.State, e.is, e.Notes = Wrapped, is, notes(f.outer, s)
 	if f.name == "" {
 		e.Notes = append(e.Notes, "it has no name; policies and the log know it as "+unnamed)
 	}
+}
+
+func (c *Change) wrapped(e *Entry, f found, s shape) ([]byte, error) {
+	if f.parts != nil {
+		return f.parts.wrap(c.doc.text, f, c.options.Bouncer, s)
+	}
+	return wrapEntry(e.was, c.options.Bouncer, c.ownFlags(f, s), f.form)
+}
+
+// behind reports whether an entry stands behind a Bouncer.
+func behind(f found, bouncer string) bool {
+	_, state, _ := classify(f, bouncer)
+	return state == Already
 }
 
 // unnamed is what a server whose name is the empty string is called: bouncer run takes an empty name for none.
@@ -142,15 +158,27 @@ const unnamed = "unnamed"
 
 // ownFlags are the flags of bouncer run for one entry, as JSON strings; the name is spelled as it is in the file. A
 // project block has no name of its own in the file, so there is nothing that --config and --upstream-name could find.
-func (c *Change) ownFlags(f found) [][]byte {
-	switch {
-	case f.name == "":
-		return [][]byte{[]byte(`"--name"`), hujson.String(unnamed)}
-	case f.inProj:
-		return [][]byte{[]byte(`"--name"`), f.key}
-	default:
-		return [][]byte{[]byte(`"--config"`), hujson.String(c.Path), []byte(`"--upstream-name"`), f.key}
+func (c *Change) ownFlags(f found, s shape) [][]byte {
+	name := f.key
+	if f.name == "" {
+		name = hujson.String(unnamed)
 	}
+	switch {
+	case f.form.inline && !s.hasArgs:
+		return [][]byte{slices.Concat([]byte(`"--name=`), name[1:])}
+	case f.form.inline || f.inProj || f.name == "":
+		return [][]byte{[]byte(`"--name"`), name}
+	default:
+		return [][]byte{[]byte(`"--config"`), hujson.String(c.Path), []byte(`"--upstream-name"`), name}
+	}
+}
+
+// runName is what an entry is called on a command line of its own.
+func (f found) runName() string {
+	if f.name == "" {
+		return unnamed
+	}
+	return f.name
 }
 
 func (c *Change) undo(e *Entry, f found) {
@@ -158,23 +186,36 @@ func (c *Change) undo(e *Entry, f found) {
 	if _, ok := f.value.Value.(*hujson.Object); !ok {
 		return
 	}
+	s, reason := readShape(f.value, f.form)
 	if _, ok := member(f.value, Sentinel); !ok {
-		s, reason := readShape(f.value)
 		if reason != "" || len(s.args) == 0 || s.args[0] != "run" || !isBouncer(s.command, c.options.Bouncer) {
 			return
 		}
-		if !slices.Contains(c.options.Servers, f.name) || s.dash < 0 || s.dash+1 == len(s.args) {
+		name, _ := s.ownName()
+		ours := f.form.inline && name == f.runName()
+		if !ours && !slices.Contains(c.options.Servers, f.name) || s.dash < 0 || s.dash+1 == len(s.args) {
 			e.State = Skipped
 			e.Reason = "it was wrapped by hand, or its " + Sentinel + " was lost; --server with its name unwraps it all the same"
 			return
 		}
 	}
-	is, err := unwrapEntry(e.was)
+	is, err := c.unwrapped(e, f, s)
 	if err != nil {
 		e.State, e.Reason = Skipped, err.Error()
 		return
 	}
 	e.State, e.is = Unwrapped, is
+}
+
+func (c *Change) unwrapped(e *Entry, f found, s shape) ([]byte, error) {
+	switch {
+	case f.why != "":
+		return nil, errors.New(f.why)
+	case f.parts != nil:
+		return f.parts.unwrap(c.doc.text, f, s)
+	default:
+		return unwrapEntry(e.was, f.form)
+	}
 }
 
 // notes are the warnings about the file.
@@ -187,20 +228,23 @@ func (c *Change) notes(none bool) []string {
 	if none {
 		out = append(out, "nothing to "+verb+": it names no servers")
 	}
-	if key, whose, _ := c.doc.foreign(); key != "" {
-		out = append(out, fmt.Sprintf("it also holds %q, the layout of %s: servers there are not protected", key, whose))
+	if l, _ := c.doc.foreign(); l.key != "" {
+		out = append(out, fmt.Sprintf("it also holds %q, the layout of %s: servers there are not protected", l.key, l.whose))
 	}
 	if c.Edits() == 0 {
 		return out
 	}
-	about := clientOf(c.options.Client, c.Path)
-	if c.doc.loose >= 0 {
+	about := c.doc.client
+	if c.doc.loose >= 0 && (about.name == "" || about.strict) { // the others are known to read comments
 		line, column := c.doc.place(c.doc.loose)
 		whose := "some clients read"
 		if about.strict {
 			whose = about.title + " reads"
 		}
 		out = append(out, fmt.Sprintf("%d:%d: a comment or a trailing comma; %s strict JSON and may ignore this file", line, column, whose))
+	}
+	if about.name != "" && !about.elicits && !c.options.Undo {
+		out = append(out, about.title+" is not known to show a server's questions: what Bouncer would ask there is denied")
 	}
 	if about.advice != "" && filepath.Base(c.Path) != ".mcp.json" {
 		out = append(out, about.advice)

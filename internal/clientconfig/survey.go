@@ -3,8 +3,10 @@ package clientconfig
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
@@ -35,24 +37,34 @@ func (r *Refused) Error() string {
 // document is a config file as it was read: the text after the byte order mark, and its parse tree, whose offsets are
 // those of the text.
 type document struct {
-	path  string
-	text  []byte
-	root  hujson.Value
-	empty bool // nothing but space and comments
-	loose int  // where the first comment or trailing comma stands, -1 in strict JSON
+	path   string
+	text   []byte
+	client client // whose file it is
+	named  bool   // that was said, and not read from the path
+	root   hujson.Value
+	empty  bool                    // nothing but space and comments
+	loose  int                     // where the first comment or trailing comma stands, -1 in strict JSON
+	read   func() ([]found, error) // finds the entries of a file that is not JSON
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// parse proves that data has one reading and returns it. The only errors are *Refused.
-func parse(path string, data []byte) (*document, error) {
-	d := &document{path: path, text: bytes.TrimPrefix(data, byteOrderMark)}
+// parse proves that data has one reading and returns it. client is the name of the client whose file it is, if that is
+// known. The only errors are *Refused.
+func parse(path string, data []byte, client string) (*document, error) {
+	d := &document{path: path, text: bytes.TrimPrefix(data, byteOrderMark), client: clientOf(client, path), named: client != "", loose: -1}
 	if looksUTF16(data) { // C07: PowerShell's > writes this
 		return nil, &Refused{Path: path, Why: "it is UTF-16, which no client reads reliably",
 			Hint: "save it as UTF-8 (an editor's \"Save with encoding\", or PowerShell: Set-Content -Encoding utf8)"}
 	}
 	if at := invalidUTF8(d.text); at >= 0 {
 		return nil, d.refuse(at, "it is not UTF-8: readers disagree on what this byte means")
+	}
+	switch strings.ToLower(filepath.Ext(path)) { // what is TOML or YAML must not be read as JSON (C26, C32)
+	case ".toml":
+		return d, d.parseTOML()
+	case ".yaml", ".yml":
+		return d, d.parseYAML()
 	}
 	if err := d.survey(); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 // unwrapEntry takes a wrap back, insertion by insertion, in whatever shape the user or the client has left the entry
 // since: an argument that was added at the end stays, so does an edited command behind --, and a file that a client
 // wrote anew in its own style is unwrapped in that style.
-func unwrapEntry(text []byte) ([]byte, error) {
+func unwrapEntry(text []byte, f form) ([]byte, error) {
 	v, err := hujson.Parse(text)
 	if err != nil {
 		return nil, err
@@ -20,12 +20,15 @@ func unwrapEntry(text []byte) ([]byte, error) {
 	if hasStash && !stashIsObject {
 		return nil, fmt.Errorf("its %s is not an object", Sentinel)
 	}
-	s, reason := readShape(v)
+	s, reason := readShape(v, f)
 	if reason != "" {
 		return nil, errors.New(reason)
 	}
+	if f.list {
+		return takeOutOfList(text, v, s, f)
+	}
 	if len(s.args) > 0 && s.args[0] == "run" { // else the user has taken Bouncer out and left the stash
-		if text, err = takeOut(text, v, s, stash.Value, hasStash); err != nil {
+		if text, err = takeOut(text, v, s, stash.Value, hasStash, f); err != nil {
 			return nil, err
 		}
 	}
@@ -36,8 +39,8 @@ func unwrapEntry(text []byte) ([]byte, error) {
 }
 
 // takeOut puts the real command back in front and takes Bouncer's part out of args.
-func takeOut(text []byte, v hujson.Value, s shape, stash hujson.Value, hasStash bool) ([]byte, error) {
-	command, _ := member(v, "command")
+func takeOut(text []byte, v hujson.Value, s shape, stash hujson.Value, hasStash bool, f form) ([]byte, error) {
+	command, _ := member(v, f.key)
 	args, _ := member(v, "args")
 	old, oldHas := member(stash, "args")
 	if s.dash < 0 || s.dash+1 == len(s.args) { // started from the stash alone
@@ -47,8 +50,9 @@ func takeOut(text []byte, v hujson.Value, s shape, stash hujson.Value, hasStash 
 	real := list.Elements[s.dash+1]
 	edits := []splice{{command.Value.StartOffset, command.Value.EndOffset, real.Value.(hujson.Literal)}}
 	empty := len(s.args) == s.dash+2 && isSpace(list.AfterExtra)
+	_, joined := s.ownName()
 	switch {
-	case empty && hasStash && !oldHas:
+	case empty && (hasStash && !oldHas || !hasStash && f.inline && joined):
 		return removeMember(apply(text, edits), "args")
 	case empty && hasStash && isNull(old.Value):
 		edits = append(edits, splice{args.Value.StartOffset, args.Value.EndOffset, old.Value.Value.(hujson.Literal)})
@@ -56,6 +60,16 @@ func takeOut(text []byte, v hujson.Value, s shape, stash hujson.Value, hasStash 
 		edits = append(edits, splice{list.Elements[0].StartOffset, frontEnd(text, list, s.dash+1), nil})
 	}
 	return apply(text, edits), nil
+}
+
+// takeOutOfList takes Bouncer's part out of a command that is one list.
+func takeOutOfList(text []byte, v hujson.Value, s shape, f form) ([]byte, error) {
+	if s.dash < 0 || s.dash+1 == len(s.args) {
+		return nil, errors.New("it names no command after --")
+	}
+	command, _ := member(v, f.key)
+	list := command.Value.Value.(*hujson.Array)
+	return apply(text, []splice{{list.Elements[0].StartOffset, frontEnd(text, list, s.dash+1), nil}}), nil
 }
 
 // frontEnd returns where Bouncer's part of args, whose last element is the i-th, ends.

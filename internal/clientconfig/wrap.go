@@ -18,28 +18,59 @@ import (
 // Nothing else is touched, so env, cwd and variables stay where the client expands them (B37, B38), and each of these
 // can be taken back on its own: an edit that the user makes in between survives (D25). wrapEntry proves that by taking
 // it back before it hands anything out.
+//
+// Where the client may refuse a member that it does not know, the last one is left out, and the command line alone holds
+// what undo needs: that there was no args is said by --name=NAME instead of --name NAME.
 
 var errNotReversible = errors.New("wrapping it could not be taken back exactly")
 
+var errNullArgs = errors.New("its args is null, which could not be given back: make it [], or take it out")
+
 // wrapEntry returns the text of the entry behind bouncer. own are the flags of bouncer run, as JSON strings.
-func wrapEntry(text []byte, bouncer string, own [][]byte) ([]byte, error) {
+func wrapEntry(text []byte, bouncer string, own [][]byte, f form) ([]byte, error) {
 	v, err := hujson.Parse(text)
 	if err != nil {
 		return nil, err
 	}
 	object, ok := v.Value.(*hujson.Object)
-	command, hasCommand := member(v, "command")
+	command, hasCommand := member(v, f.key)
 	if !ok || !hasCommand || v.StartOffset != 0 || v.EndOffset != len(text) {
 		return nil, fmt.Errorf("wrap entry: %w", errNotReversible)
 	}
-	raw := command.Value.Value.(hujson.Literal)
-	front := slices.Concat([][]byte{[]byte(`"run"`)}, own, [][]byte{[]byte(`"--"`), raw})
-	edits := []splice{{command.Value.StartOffset, command.Value.EndOffset, hujson.String(bouncer)}}
 	style := styleOf(object, command)
+	edits, err := commandEdits(v, style, command, bouncer, own, f)
+	if err != nil {
+		return nil, err
+	}
+	if !f.inline {
+		last := object.Members[len(object.Members)-1].Value.EndOffset
+		edits = append(edits, style.member(last, Sentinel, text))
+	}
+	wrapped := apply(text, edits)
+	if back, err := unwrapEntry(wrapped, f); err != nil || !bytes.Equal(back, text) {
+		return nil, errNotReversible
+	}
+	return wrapped, nil
+}
+
+// commandEdits puts bouncer in the place of the command, and the command behind bouncer's own arguments.
+func commandEdits(v hujson.Value, style style, command hujson.ObjectMember, bouncer string, own [][]byte, f form) ([]splice, error) {
+	front := slices.Concat([][]byte{[]byte(`"run"`)}, own, [][]byte{[]byte(`"--"`)})
+	if f.list {
+		list, ok := command.Value.Value.(*hujson.Array)
+		if !ok {
+			return nil, errors.New("command is not a list")
+		}
+		return []splice{style.prepend(command.Value, list, slices.Concat([][]byte{hujson.String(bouncer)}, front))}, nil
+	}
+	front = append(front, command.Value.Value.(hujson.Literal))
+	edits := []splice{{command.Value.StartOffset, command.Value.EndOffset, hujson.String(bouncer)}}
 	args, has := member(v, "args")
 	switch list, _ := args.Value.Value.(*hujson.Array); {
 	case !has:
 		edits = append(edits, style.member(command.Value.EndOffset, "args", style.list(front)))
+	case isNull(args.Value) && f.inline:
+		return nil, errNullArgs
 	case isNull(args.Value):
 		edits = append(edits, splice{args.Value.StartOffset, args.Value.EndOffset, style.list(front)})
 	case list == nil:
@@ -47,13 +78,7 @@ func wrapEntry(text []byte, bouncer string, own [][]byte) ([]byte, error) {
 	default:
 		edits = append(edits, style.prepend(args.Value, list, front))
 	}
-	last := object.Members[len(object.Members)-1].Value.EndOffset
-	edits = append(edits, style.member(last, Sentinel, text))
-	wrapped := apply(text, edits)
-	if back, err := unwrapEntry(wrapped); err != nil || !bytes.Equal(back, text) {
-		return nil, errNotReversible
-	}
-	return wrapped, nil
+	return edits, nil
 }
 
 // splice replaces text[from:to] with with.

@@ -1,7 +1,6 @@
 package clientconfig
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -20,7 +19,8 @@ const tries = 5
 
 // Apply makes the edits. The file is replaced as a whole, where its links lead; before its first edit it is copied to
 // the backups in the Bouncer home. When another program changes the file meanwhile, the edits are worked out anew, and
-// made if they are still the ones that were agreed to. On an error the file is as it was.
+// made if they are still the ones that were agreed to. On an error the file is as it was. What was wrapped is recorded;
+// Settle does the rest of that.
 func (c *Change) Apply(home string) error {
 	agreed := c.agreed()
 	if len(agreed) == 0 {
@@ -46,19 +46,32 @@ func (c *Change) Apply(home string) error {
 }
 
 func (c *Change) once(home string) error {
-	if !c.options.Undo {
-		if err := c.backup(home); err != nil {
-			return err
-		}
+	if c.options.Undo {
+		return c.snapshot.replace(c.result(), c.look, c.hook)
 	}
-	return c.snapshot.replace(c.result(), c.look, c.hook)
+	before, _, err := c.recorded(home)
+	if err != nil {
+		return err
+	}
+	if err := c.backup(home); err != nil {
+		return err
+	}
+	if err := c.announce(home, before); err != nil {
+		return err
+	}
+	if err := c.snapshot.replace(c.result(), c.look, c.hook); err != nil {
+		return errors.Join(err, c.writeRecord(home, before))
+	}
+	return nil
 }
 
 // place is which entry an edit is for.
 type place struct {
-	inProj        bool
-	project, name string
+	inProj               bool
+	block, project, name string
 }
+
+func (e *Entry) place() place { return place{e.inProj, e.block, e.Project, e.Name} }
 
 type edit struct{ was, is string }
 
@@ -66,7 +79,7 @@ func (c *Change) agreed() map[place]edit {
 	out := map[place]edit{}
 	for i := range c.Entries {
 		if e := &c.Entries[i]; e.edited() {
-			out[place{e.inProj, e.Project, e.Name}] = edit{string(e.was), string(e.is)}
+			out[e.place()] = edit{string(e.was), string(e.is)}
 		}
 	}
 	return out
@@ -77,7 +90,7 @@ func (c *Change) keepOnly(agreed map[place]edit) error {
 	left := len(agreed)
 	for i := range c.Entries {
 		e := &c.Entries[i]
-		want, ok := agreed[place{e.inProj, e.Project, e.Name}]
+		want, ok := agreed[e.place()]
 		switch {
 		case !ok && e.edited():
 			e.is, e.State, e.Reason = e.was, Skipped, "it came up after the diff was shown"
@@ -211,28 +224,8 @@ func (c *Change) backup(home string) error {
 	if _, err := os.Lstat(name); err == nil && c.partly {
 		return nil
 	}
-	dir := filepath.Dir(name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("back up %s: %w", c.Path, err)
-	}
-	temp, err := os.CreateTemp(dir, tempPrefix+"*"+tempSuffix) // 0600: configs hold secrets
-	if err != nil {
-		return fmt.Errorf("back up %s: %w", c.Path, err)
-	}
-	_, err = temp.Write(c.snapshot.data)
-	err = errors.Join(err, temp.Sync(), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), name)
-	}
-	if err != nil {
-		os.Remove(temp.Name())
+	if err := putFile(name, c.snapshot.data); err != nil {
 		return fmt.Errorf("back up %s: %w", c.Path, err)
 	}
 	return nil
-}
-
-// BackupPath returns where the backup of the file at real, a path without links, is kept in the Bouncer home.
-func BackupPath(home, real string) string {
-	sum := sha256.Sum256([]byte(real))
-	return filepath.Join(home, "backups", fmt.Sprintf("%x-%s", sum[:6], filepath.Base(real)))
 }
