@@ -116,17 +116,9 @@ func approve(home, id string) error {
 
 // answer gives a person's answer, and keeps what is for always.
 func answer(home string, store *approval.Dir, p approval.Pending, g approval.Given, out io.Writer) error {
-	if err := store.Give(g); err != nil {
+	book, _ := approval.OpenBook(bookPath(home), nil) // a broken one says so when it is written to
+	if err := store.Answer(book, p, g, time.Now()); err != nil {
 		return fail(exitFailed, err)
-	}
-	if g.Choice == approval.Always || g.Choice == approval.Never {
-		book, err := approval.OpenBook(bookPath(home), nil)
-		if err == nil {
-			err = book.Remember(p.Entries(g.Choice, g.Scope), time.Now())
-		}
-		if err != nil { // the process whose question it was tries again when it takes the answer
-			return fail(exitFailed, err)
-		}
 	}
 	if g.Choice.Approves() {
 		fmt.Fprintln(out, "approved: the same call passes when it is made again")

@@ -78,7 +78,7 @@ plain, deterministic code: should this destination receive this value, given whe
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newInit(), newStatus(), newRun(), newDemo(), newDemoServer(), newPolicy(), newAudit(), newServe(), newReplay(), newVersion(),
-		newApprove(), newDeny(), newApprovals())
+		newApprove(), newDeny(), newApprovals(), newUI())
 	return root
 }
 

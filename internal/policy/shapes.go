@@ -20,8 +20,8 @@ var (
 	sendVerbs = setOf(`send reply forward publish broadcast tweet share respond`)
 	// publicThings are read by whoever has their link, however they are made (A16).
 	publicThings = setOf(`paste pastebin gist`)
-	makeVerbs = setOf(`create update compose draft edit delete remove cancel stop port mark move add`)
-	joining   = setOf(`and or then`)
+	makeVerbs    = setOf(`create update compose draft edit delete remove cancel stop port mark move add`)
+	joining      = setOf(`and or then`)
 
 	destroyVerbs = setOf(`rm drop destroy purge wipe erase unlink truncate`)
 
