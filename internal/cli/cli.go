@@ -77,7 +77,7 @@ plain, deterministic code: should this destination receive this value, given whe
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newInit(), newRun(), newDemo(), newDemoServer(), newPolicy(), newAudit(), newServe(), newReplay(), newVersion())
+	root.AddCommand(newInit(), newRun(), newDemo(), newDemoServer(), newPolicy(), newAudit(), newServe(), newReplay(), newHook(), newIntent(), newVersion())
 	return root
 }
 
