@@ -26,6 +26,7 @@ const hookPatience = 20 * time.Second
 
 type hookFlags struct {
 	home string
+	kept []string // what of the settings was there and empty before; read by undo, out of the command line
 	run  runFlags // policy and profile
 }
 
@@ -48,6 +49,8 @@ goes wrong blocks what was asked about (exit status 2).`,
 	flags.StringVar(&f.home, "home", "", "the Bouncer home `DIR`, which no variable of a project's settings moves")
 	flags.StringVar(&f.run.policy, "policy", "", "policy `FILE` (default: policy.yaml in the Bouncer home, if it is there)")
 	flags.StringVar(&f.run.profile, "profile", "", "strict, standard or paranoid (default: what the policy says, else standard)")
+	flags.StringSliceVar(&f.kept, "kept", nil, "for --undo")
+	_ = flags.MarkHidden("kept") // it is there
 	return cmd
 }
 

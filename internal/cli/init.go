@@ -25,6 +25,7 @@ type initFlags struct {
 	client, config    string
 	servers           []string
 	dryRun, yes, undo bool
+	hooks             bool
 }
 
 func newInit() *cobra.Command {
@@ -38,7 +39,7 @@ server that they start by a command. Nothing else in a file is touched, and --un
   bouncer init --config .mcp.json --server files
   bouncer init --undo                      take Bouncer out again`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.runAll(cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.client, "client", "", "only the files of this client: "+strings.Join(clientconfig.Clients(), ", "))
@@ -47,6 +48,7 @@ server that they start by a command. Nothing else in a file is touched, and --un
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would change and write nothing")
 	flags.BoolVar(&f.yes, "yes", false, "do not ask")
 	flags.BoolVar(&f.undo, "undo", false, "take Bouncer out again")
+	flags.BoolVar(&f.hooks, "hooks", false, "also put Bouncer's hooks into the user's settings of Claude Code")
 	return cmd
 }
 

@@ -1,0 +1,187 @@
+package clientconfig
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// hookEvents are the events of Claude Code that Bouncer answers.
+var hookEvents = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}
+
+// hookTimeout is how many seconds the client waits. The hook itself gives up sooner, and blocks.
+const hookTimeout = 30
+
+// ownHook knows Bouncer's hook by its command line, wherever the binary is.
+var ownHook = regexp.MustCompile(`(^|[/\\'" ])bouncer(\.exe)?['"]? hook claude-code( |$)`)
+
+// HookSettings returns the file in which Claude Code keeps the user's own hooks. A project's file is never written: what a repository
+// brings along is not the user's.
+func HookSettings(e Env) string {
+	if dir := e.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return filepath.Join(dir, "settings.json")
+	}
+	return filepath.Join(e.Home, ".claude", "settings.json")
+}
+
+// HookCommand is the command line that the settings get. The home stands in it, because a project's settings can set variables.
+func HookCommand(bouncer, home string) string {
+	return quoteWord(bouncer) + " hook claude-code --home " + quoteWord(home)
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// quoteWord quotes a word for the shell that the client hands the command to.
+func quoteWord(w string) string {
+	if plainWord.MatchString(w) {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// HookChange is the edit of a settings file, worked out and not yet made.
+type HookChange struct {
+	Path  string
+	Notes []string
+
+	was, is  []byte
+	snapshot *snapshot // nil: there is no file yet
+	gone     bool      // there is nothing left of the file
+}
+
+// PlanHooks works out how Bouncer's hooks come into the settings file at path, or out of it. Nothing is written.
+func PlanHooks(path, command string, undo bool) (*HookChange, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("settings %s: %w", path, err)
+	}
+	c := &HookChange{Path: abs}
+	s, err := readSnapshot(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if !undo {
+			c.is = newSettings(command)
+		}
+		return c, nil
+	case err != nil:
+		return nil, err
+	}
+	c.snapshot, c.was = s, s.data
+	if c.is, err = editHooks(s.data, command, undo); err != nil {
+		return nil, &Refused{Path: abs, Why: err.Error()}
+	}
+	if undo {
+		c.gone = len(bytes.TrimSpace(c.is)) > 0 && bytes.Equal(c.was, newSettings(commandIn(c.was)))
+	} else if off := settingOff(s.data); off != "" {
+		c.Notes = append(c.Notes, off+" is set in it: no hook runs as long as it is")
+	}
+	if c.Edited() {
+		return c, s.writable()
+	}
+	return c, nil
+}
+
+// editHooks takes Bouncer's hooks out, and puts them in anew unless it is an undo. It proves that they can be taken out again.
+func editHooks(text []byte, command string, undo bool) ([]byte, error) {
+	without, err := removeHooks(text)
+	if err != nil || undo {
+		return without, err
+	}
+	with, err := insertHooks(without, command, nil)
+	if err != nil {
+		return nil, err
+	}
+	if back, err := removeHooks(with); err == nil && bytes.Equal(back, without) {
+		return with, nil
+	}
+	// What was there and empty would go with what was put in. The command says that it was there.
+	with, err = insertHooks(without, command, emptyOnes(without))
+	if err != nil {
+		return nil, err
+	}
+	if back, err := removeHooks(with); err != nil || !bytes.Equal(back, without) {
+		return nil, errors.New("adding hooks to it could not be taken back exactly")
+	}
+	return with, nil
+}
+
+// newSettings is the file that is made where there is none.
+func newSettings(command string) []byte {
+	with, err := insertHooks([]byte("{}\n"), command, nil)
+	if err != nil {
+		panic("clientconfig: the empty settings cannot be edited: " + err.Error())
+	}
+	return with
+}
+
+// Edited reports whether anything would change.
+func (c *HookChange) Edited() bool { return c.gone || !bytes.Equal(c.was, c.is) }
+
+// Diff shows the edit like Change.Diff does.
+func (c *HookChange) Diff() string {
+	if !c.Edited() {
+		return ""
+	}
+	is := c.is
+	if c.gone {
+		is = nil
+	}
+	lines := func(text []byte) (out []string) {
+		for line := range strings.Lines(string(text)) {
+			out = append(out, Visible(strings.TrimRight(line, "\r\n")))
+		}
+		return out
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "--- %s\n+++ %s\n", Visible(c.Path), Visible(c.Path))
+	writeHunks(&b, lines(c.was), lines(is), 1, 1)
+	return b.String()
+}
+
+// Apply makes the edit. The file is replaced as a whole; what it was is copied to the backups in the Bouncer home.
+func (c *HookChange) Apply(home string) error {
+	switch {
+	case !c.Edited():
+		return nil
+	case c.snapshot == nil:
+		return c.create()
+	case c.gone:
+		if !c.snapshot.unchanged() {
+			return fmt.Errorf("settings %s: %w; try again", c.Path, errChanged)
+		}
+		return os.Remove(c.snapshot.real)
+	}
+	name := BackupPath(home, c.snapshot.real)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return fmt.Errorf("back up %s: %w", c.Path, err)
+	}
+	if err := os.WriteFile(name, c.was, 0o600); err != nil {
+		return fmt.Errorf("back up %s: %w", c.Path, err)
+	}
+	if err := c.snapshot.replace(c.is, nil, nil); err != nil {
+		return fmt.Errorf("settings %s: %w; try again", c.Path, err)
+	}
+	return nil
+}
+
+// create makes the file, and never over one that came up meanwhile.
+func (c *HookChange) create() error {
+	if err := os.MkdirAll(filepath.Dir(c.Path), 0o700); err != nil {
+		return fmt.Errorf("settings %s: %w", c.Path, err)
+	}
+	f, err := os.OpenFile(c.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("settings %s: %w", c.Path, err)
+	}
+	_, err = f.Write(c.is)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		os.Remove(c.Path)
+		return fmt.Errorf("settings %s: %w", c.Path, err)
+	}
+	return nil
+}
