@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -72,12 +73,14 @@ func PlanHooks(path, command string, undo bool) (*HookChange, error) {
 		return nil, err
 	}
 	c.snapshot, c.was = s, s.data
-	if c.is, err = editHooks(s.data, command, undo); err != nil {
+	if old := commandIn(c.was); old != "" && bytes.Equal(c.was, newSettings(old)) { // made by an earlier init, and as it was
+		if c.is = newSettings(command); undo {
+			c.is, c.gone = nil, true
+		}
+	} else if c.is, err = editHooks(s.data, command, undo); err != nil {
 		return nil, &Refused{Path: abs, Why: err.Error()}
 	}
-	if undo {
-		c.gone = len(bytes.TrimSpace(c.is)) > 0 && bytes.Equal(c.was, newSettings(commandIn(c.was)))
-	} else if off := settingOff(s.data); off != "" {
+	if off := settingOff(s.data); off != "" && !undo {
 		c.Notes = append(c.Notes, off+" is set in it: no hook runs as long as it is")
 	}
 	if c.Edited() {
@@ -112,11 +115,11 @@ func editHooks(text []byte, command string, undo bool) ([]byte, error) {
 
 // newSettings is the file that is made where there is none.
 func newSettings(command string) []byte {
-	with, err := insertHooks([]byte("{}\n"), command, nil)
-	if err != nil {
-		panic("clientconfig: the empty settings cannot be edited: " + err.Error())
+	all := orderedHooks{}
+	for _, event := range hookEvents {
+		all = append(all, hookOf{event, []any{group(event, command)}})
 	}
-	return with
+	return slices.Concat([]byte("{\n  \"hooks\": "), indented(all, []byte("\n  ")), []byte("\n}\n"))
 }
 
 // Edited reports whether anything would change.
@@ -127,10 +130,6 @@ func (c *HookChange) Diff() string {
 	if !c.Edited() {
 		return ""
 	}
-	is := c.is
-	if c.gone {
-		is = nil
-	}
 	lines := func(text []byte) (out []string) {
 		for line := range strings.Lines(string(text)) {
 			out = append(out, Visible(strings.TrimRight(line, "\r\n")))
@@ -139,7 +138,7 @@ func (c *HookChange) Diff() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", Visible(c.Path), Visible(c.Path))
-	writeHunks(&b, lines(c.was), lines(is), 1, 1)
+	writeHunks(&b, lines(c.was), lines(c.is), 1, 1)
 	return b.String()
 }
 

@@ -98,7 +98,7 @@ func effect(e shell.Effect) []call {
 		if len(to) == 0 {
 			return []call{unknown}
 		}
-		return []call{{tool: webFetch, args: object("url", to...), facts: true}}
+		return []call{{tool: bashFetch, args: object("url", to...), facts: true}}
 	case shell.Send, shell.Publish:
 		if len(to) == 0 {
 			return []call{unknown}

@@ -155,6 +155,8 @@ func TestCalls(t *testing.T) {
 		{"a command that stays here", "", nil, "Bash", in("command", "ls -la"), "none", ""},
 		{"no command", "", nil, "Bash", in("command", ""), "none", ""},
 		{"a command that fetches what the user gave", "run curl https://docs.corp.example/a", []shell.Effect{fetch("https://docs.corp.example/a")}, "Bash", in("command", "x"), "none", ""},
+		{"a page that what was read links to", "sum up the minutes", nil, "WebFetch", in("url", "https://drop.evil.example/in", "prompt", "x"), "ask", "stands in untrusted data"},
+		{"a command that fetches it", "sum up the minutes", []shell.Effect{fetch("https://drop.evil.example/in")}, "Bash", in("command", "x"), "deny", "came from untrusted data"},
 		{"a command that sends to the page's host", "sum up the minutes", []shell.Effect{post("https://drop.evil.example/in")}, "Bash", in("command", "x"), "deny", "came from untrusted data"},
 		{"a command that sends somewhere new", "sum up the minutes", []shell.Effect{post("https://new.example/in")}, "Bash", in("command", "x"), "ask", "not a vouched recipient"},
 		{"one bad effect among good ones", "read https://docs.corp.example/a", []shell.Effect{fetch("https://docs.corp.example/a"), post("https://drop.evil.example/in"), fetch("https://docs.corp.example/a")}, "Bash", in("command", "x"), "deny", "untrusted"},
@@ -229,7 +231,7 @@ func TestNobodyToAsk(t *testing.T) {
 		want     string
 	}{
 		{"default", true, "ask"}, {"acceptEdits", true, "ask"}, {"plan", true, "ask"}, {"bypassPermissions", true, "ask"},
-		{"dontAsk", true, "deny"}, {"auto", true, "deny"}, {"of a later version", true, "deny"}, {"default", false, "deny"},
+		{"dontAsk", true, "deny"}, {"auto", true, "ask"}, {"of a later version", true, "deny"}, {"default", false, "deny"},
 	}
 	for _, tt := range tests {
 		b := newBench(t)

@@ -15,6 +15,7 @@ const (
 	webFetch    = "WebFetch"
 	webSearch   = "WebSearch"
 	bash        = "Bash"         // the command as a whole: guard alone
+	bashFetch   = "Bash.fetch"   // what it asks a server for
 	bashSend    = "Bash.send"    // data that a command sends
 	bashPublish = "Bash.publish" // what it makes readable by others
 	bashUnknown = "Bash.unknown" // what cannot be known before it runs
@@ -39,6 +40,8 @@ var known = sync.OnceValue(func() policy.PackRules {
 			Sinks: []policy.Sink{{Args: []policy.Param{param("url")}, Kind: policy.KindURL}}, Why: "it fetches a page"},
 		webSearch: {Exfiltrating: true, Fetch: true, Intent: fetching, SinkParams: []policy.Param{param("query")},
 			Sinks: []policy.Sink{{Args: []policy.Param{param("query")}, Kind: policy.KindText, Optional: true}}, Why: "it looks a text up"},
+		bashFetch: {Exfiltrating: true, Fetch: true, Verbatim: policy.Deny, Intent: fetching, SinkParams: []policy.Param{param("url")},
+			Sinks: []policy.Sink{{Args: []policy.Param{param("url")}, Kind: policy.KindURL}}, Why: "the command fetches, and may run what it fetched"},
 		bashSend: {Exfiltrating: true, Intent: sending, SinkParams: []policy.Param{param("to")}, Content: []policy.Param{param("words")},
 			Why: "the command sends"},
 		bashPublish: {Exfiltrating: true, Intent: publishing, SinkParams: []policy.Param{param("to")}, Content: []policy.Param{param("words")},
@@ -55,7 +58,7 @@ var known = sync.OnceValue(func() policy.PackRules {
 
 // arguments are what the native tools declare. What has none here is judged by its names alone.
 var arguments = map[string][]string{
-	webFetch: {"url", "prompt"}, webSearch: {"query"}, bashSend: {"to", "words"}, bashPublish: {"to", "words"},
+	webFetch: {"url", "prompt"}, webSearch: {"query"}, bashFetch: {"url"}, bashSend: {"to", "words"}, bashPublish: {"to", "words"},
 	bashUnknown: nil, bash: nil, read: nil, write: nil, remove: nil,
 }
 

@@ -118,7 +118,7 @@ func explain(d gate.Decision) string {
 }
 
 // asking are the modes of the client in which it puts a hook's question to a person.
-var asking = []string{"", "default", "acceptEdits", "plan", "bypassPermissions"}
+var asking = []string{"", "default", "acceptEdits", "plan", "bypassPermissions", "auto"}
 
 // answer writes the log line and what the client is told. There is no line where there was nothing to judge, and no opinion where
 // nothing is against a call: an allow would also silence the client's own question. A page that the user named is the one exception.
