@@ -112,6 +112,16 @@ func (h *hooked) open() *terminal {
 		cmd.Process.Kill()
 		cmd.Wait()
 		tty.Close()
+		left := func() []string { // by the wrapped servers, which end when their client has; hooks leave nothing that would keep a session
+			all, _ := filepath.Glob(filepath.Join(h.s.bouncer, "sessions", "*"))
+			return slices.DeleteFunc(all, func(path string) bool { return filepath.Base(path) == "lock" })
+		}
+		for end := time.Now().Add(30 * time.Second); len(left()) > 0; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				h.t.Errorf("of the session is left: %q", left())
+				return
+			}
+		}
 	})
 	term.until("the client is ready", func() bool { return term.shows("❯") })
 	return term
