@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,6 +66,7 @@ func (h *Hook) prompt(e event) error {
 	if s.Reserve(book, e.session) == 1 { // no start of it was seen: the hook came later, or the id is made up
 		err = dirty(s, e, "a conversation whose start was not seen")
 	}
+	err = errors.Join(err, attach(s, e))
 	turn := s.Reserve(book, turns)
 	own := s.Reserve(book, scheduled) == turn
 	if !h.cfg.Speaker.Person {
@@ -98,10 +100,10 @@ const (
 
 // spoken returns what of a prompt the user typed, as far as it can be told; "" when it cannot. A command (/, ! and #) is expanded
 // into a text that others wrote. A prompt that begins with a tag is the client's own: a background task that ended, a message of
-// another session. Of a long one only the first paragraph counts, if it is short itself: where a pasted text ends is what its
+// another session. What the client marks as pasted is cut. Of a long one only the first paragraph counts, if it is short itself: where a pasted text ends is what its
 // author would like to decide. Quotations and pasted mails in the rest are cut by who reads it.
 func spoken(prompt string) string {
-	text := strings.TrimSpace(prompt)
+	text := strings.TrimSpace(unpasted(prompt))
 	if text == "" || strings.ContainsRune("/!#<", rune(text[0])) || !utf8.ValidString(text) {
 		return ""
 	}
@@ -114,6 +116,26 @@ func spoken(prompt string) string {
 		return ""
 	}
 	return first
+}
+
+// The marks that the client puts around what was pasted.
+const (
+	pasteOpens  = "<pasted_content"
+	pasteCloses = "</pasted_content"
+)
+
+// unpasted cuts from the first mark of a paste to the last one: a pasted text may hold marks of its own, to end early.
+func unpasted(prompt string) string {
+	from := strings.Index(prompt, pasteOpens)
+	to := strings.LastIndex(prompt, pasteCloses)
+	if from < 0 && to < 0 {
+		return prompt
+	}
+	end := strings.IndexByte(prompt[max(to, 0):], '>')
+	if from < 0 || to < from || end < 0 {
+		return "" // marks that do not belong together
+	}
+	return prompt[:from] + "\n\n" + prompt[to+end+1:]
 }
 
 // shortPrompt is what may stand anywhere: "go ahead".
