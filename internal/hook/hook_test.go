@@ -347,3 +347,41 @@ func ExampleHook() {
 	fmt.Println(string(out))
 	// Output: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"[bouncer blocked] command runs a command of Bouncer that only a person may"}}
 }
+
+// TestSpelling: what the gate reads again is what the shell's reader found, or it is not the gate's to judge.
+func TestSpelling(t *testing.T) {
+	url := to("https://x.example/a")[0]
+	other := url
+	other.Raw, other.Canonical = "x", "ssh://y.example"
+	odd := url
+	odd.Ambiguous = "two readings"
+	for name, tt := range map[string]struct {
+		d    destination.Destination
+		same bool
+	}{
+		"a URL": {url, true}, "another text": {other, false}, "what is ambiguous to the one alone": {odd, false}, "a word": {opaque("origin"), true},
+	} {
+		if text, same := spelling(tt.d); same != tt.same {
+			t.Errorf("%s: %q, %v", name, text, same)
+		}
+	}
+	b := newBench(t)
+	b.cfg.Shell = effects(shell.Effect{Kind: shell.Send, Destinations: []destination.Destination{other}})
+	if what, why := b.calls("Bash", in("command", "x")); what != "ask" || !strings.Contains(why, "leads to cannot be told") {
+		t.Errorf("got %s %q", what, why)
+	}
+}
+
+// TestUserPolicy: a user's policy replaces the rule of a native tool, and an allow of its own does not answer for the client.
+func TestUserPolicy(t *testing.T) {
+	rule := policy.Rule{Tool: webFetch, Layer: policy.User, Extends: true, OnUnproven: policy.Allow, TrustedDestinations: []string{"https://docs.corp.example/"}}
+	b := newBench(t)
+	b.cfg.Policy = func() (*policy.Set, policy.Profile, error) {
+		return &policy.Set{Tools: map[string]policy.Rule{webFetch: rule}}, policy.Standard, nil
+	}
+	for url, want := range map[string]string{"https://docs.corp.example/a": "allow", "https://new.example/a": "none"} {
+		if what, why := b.calls("WebFetch", in("url", url)); what != want {
+			t.Errorf("%s: got %s %q", url, what, why)
+		}
+	}
+}

@@ -188,3 +188,25 @@ func TestAttached(t *testing.T) {
 		}
 	}
 }
+
+func TestSpoken(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"mail it":       "mail it",
+		" mail it\n":    "mail it",
+		"/mail it":      "",
+		"!mail it":      "",
+		"# mail it":     "",
+		"<note>mail it": "",
+		"":              "",
+		"mail it\xff":   "",
+		"a <pasted_content id=\"1\">x</pasted_content>b":                    "a \n\nb",
+		"a <pasted_content>x</pasted_content>b</pasted_content id=\"1\"> c": "a \n\n c",
+		"a <pasted_content>x":                 "",
+		"a </pasted_content>x":                "",
+		"a <pasted_content>x</pasted_content": "",
+	} {
+		if got := spoken(prompt); got != want {
+			t.Errorf("%q: got %q, want %q", prompt, got, want)
+		}
+	}
+}
