@@ -23,10 +23,11 @@ func (r *reader) param(p *syntax.ParamExp, sc *scope) value {
 		return sc.lookup(p.Param.Value, r.o)
 	}
 	r.inside(p, sc)
+	if plain {
+		return element(sc.vars[p.Param.Value], p.Index)
+	}
 	v := sc.lookup(p.Param.Value, r.o)
 	switch {
-	case plain:
-		return element(v, p.Index)
 	case p.Exp == nil || p.Index != nil:
 		return unset
 	}

@@ -152,7 +152,7 @@ func (c *invocation) transfer(rest []word, bare bool) {
 		case i == len(rest)-1:
 			c.writes(w.text, c.sc, c.text, true)
 		default:
-			c.add(Effect{Kind: ReadFile, Path: c.sc.place(w.text), Command: c.text})
+			c.read(c.sc.place(w.text), c.text)
 		}
 	}
 }
@@ -168,7 +168,8 @@ func rsync(c *invocation) content {
 				c.doubt("rsync runs a command on this machine")
 				c.inner(o.value)
 			} else {
-				c.inner(word{text: o.value.text + " localhost", many: o.value.many})
+				opts, _ := sshGrammar.parse(fieldsOf(o.value.text), true)
+				c.sshOptions(opts)
 			}
 		case "--rsync-path", "--files-from", "--read-batch":
 			c.doubt("an option of rsync's that is not read")

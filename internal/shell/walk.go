@@ -37,7 +37,15 @@ func (r *reader) stmt(st *syntax.Stmt, sc *scope, in content) content {
 		return content{kind: stream}
 	}
 	defer r.leave()
+	if in.kind == inherited {
+		in = sc.in
+	}
 	in, into := r.redirects(st.Redirs, sc, in)
+	if call, ok := st.Cmd.(*syntax.CallExpr); ok && len(call.Args) == 1 && len(st.Redirs) > 0 {
+		if name := r.text(call.Args[0], sc); name == "exec" { // from here on the shell itself reads from there
+			sc.in = in
+		}
+	}
 	if st.Cmd == nil {
 		for _, path := range into {
 			sc.files[path] = content{kind: stream}
@@ -119,6 +127,12 @@ func (r *reader) cmd(cmd syntax.Command, sc *scope, in content) content {
 		r.forget(cmd, sc)
 		r.inside(cmd, sc)
 		r.arithmetic(sc)
+		syntax.Walk(cmd, func(n syntax.Node) bool {
+			if q, ok := n.(*syntax.SglQuoted); ok && strings.Contains(q.Value, "[$(") {
+				r.unknown(q.Value, "an index that holds a command is reckoned with")
+			}
+			return true
+		})
 		return content{}
 	}
 	r.unknown("", "a form of command that cannot be read")
