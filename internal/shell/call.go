@@ -66,6 +66,9 @@ func (r *reader) assign(a *syntax.Assign, sc *scope) {
 				}
 			}
 		}
+		if len(list) > maxWords {
+			list = []word{anything}
+		}
 		sc.vars[name] = value{array: true, list: list}
 	case a.Index != nil:
 		r.text(a.Value, sc)
@@ -78,6 +81,9 @@ func (r *reader) assign(a *syntax.Assign, sc *scope) {
 			if old.array {
 				text = string(rune(hole))
 			}
+		}
+		if len(text) > longest { // x=$x$x, again and again
+			text = string(rune(hole))
 		}
 		sc.vars[name] = value{text: text}
 		r.environment(name, text, sc)

@@ -28,8 +28,13 @@ func (r *reader) fields(w *syntax.Word, sc *scope) []word {
 		e := expansion{r: r, sc: sc}
 		for i, p := range parts {
 			e.part(p, i == 0)
+			if e.cur.Len() > longest || len(e.out) > maxWords {
+				return []word{anything}
+			}
 		}
-		out = append(out, e.done()...)
+		if out = append(out, e.done()...); len(out) > maxWords {
+			return []word{anything}
+		}
 	}
 	return out
 }
@@ -41,7 +46,9 @@ func (r *reader) text(w *syntax.Word, sc *scope) string {
 	}
 	e := expansion{r: r, sc: sc, whole: true}
 	for i, p := range w.Parts {
-		e.part(p, i == 0)
+		if e.part(p, i == 0); e.cur.Len() > longest {
+			return string(rune(hole))
+		}
 	}
 	return e.cur.String()
 }

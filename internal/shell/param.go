@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,7 +164,8 @@ func (r *reader) inside(n syntax.Node, sc *scope) {
 
 // arithmetic: a sum evaluates the values of its variables again, so that x='a[$(curl ...)]'; echo $((x)) runs a command.
 func (r *reader) arithmetic(sc *scope) {
-	for name, v := range sc.vars {
+	for _, name := range slices.Sorted(maps.Keys(sc.vars)) {
+		v := sc.vars[name]
 		if strings.ContainsRune(v.text, '[') && (strings.Contains(v.text, "$(") || strings.ContainsRune(v.text, '`')) {
 			r.unknown(name+"="+v.text, "a value that holds a command is reckoned with")
 		}

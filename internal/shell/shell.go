@@ -51,7 +51,7 @@ type Options struct {
 const (
 	longest    = 64 << 10 // bytes of a command; no person reads more, and a cap never allows (A82)
 	maxEffects = 500
-	maxSteps   = 20_000 // commands looked at, loops and functions unrolled
+	maxSteps   = 12_000 // commands looked at, loops and functions unrolled
 	maxDepth   = 10_000
 	maxTexts   = 16    // of commands in commands, like sh -c "sh -c ..."
 	maxWords   = 2_000 // that one word may expand to

@@ -17,7 +17,7 @@ type transcript struct {
 }
 
 // transcripts reads testdata/NAME.txt: "$ command", "> its next line", then one effect a line, indented.
-func transcripts(t *testing.T, name string) []transcript {
+func transcripts(t testing.TB, name string) []transcript {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
 	if err != nil {
@@ -85,8 +85,12 @@ func TestCommands(t *testing.T) {
 	}{
 		{"leaves", 300, func(want []string) bool { return slices.ContainsFunc(want, leaves) }},
 		{"hidden", 200, func(want []string) bool { return slices.ContainsFunc(want, leaves) }},
-		{"local", 150, func(want []string) bool { return !slices.ContainsFunc(want, leaves) && !slices.ContainsFunc(want, guardedPath) }},
-		{"writes", 80, func(want []string) bool { return slices.ContainsFunc(want, leaves) || slices.ContainsFunc(want, guardedPath) }},
+		{"local", 150, func(want []string) bool {
+			return !slices.ContainsFunc(want, leaves) && !slices.ContainsFunc(want, guardedPath)
+		}},
+		{"writes", 80, func(want []string) bool {
+			return slices.ContainsFunc(want, leaves) || slices.ContainsFunc(want, guardedPath)
+		}},
 	} {
 		cases := transcripts(t, file.name)
 		if len(cases) < file.least {

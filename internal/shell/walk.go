@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -284,11 +286,20 @@ var setsVariables = map[string]bool{"read": true, "mapfile": true, "readarray": 
 
 // uncalled reads the bodies of functions that nothing called: a trap or a later command may.
 func (r *reader) uncalled(sc *scope) {
-	for name, body := range sc.funcs {
-		if !sc.called[name] {
-			b := sc.branch()
-			b.args = nil
-			r.stmt(body, b, content{kind: stream})
+	read := map[*syntax.Stmt]bool{}
+	for more := true; more; { // a body can define others
+		more = false
+		for _, name := range slices.Sorted(maps.Keys(sc.funcs)) {
+			body := sc.funcs[name]
+			if read[body] {
+				continue
+			}
+			read[body], more = true, true
+			if !sc.called[name] {
+				b := sc.branch()
+				b.args = nil
+				r.stmt(body, b, content{kind: stream})
+			}
 		}
 	}
 }
