@@ -59,7 +59,7 @@ func ansi(s string) string {
 // put writes a decoded character. A zero byte ends the text for some shells and not for others: it is a hole.
 func put(b *strings.Builder, n int64, char bool) {
 	switch {
-	case n == glob:
+	case n >= glob && n <= set1:
 		b.WriteByte(hole)
 	case char && n <= utf8.MaxRune:
 		b.WriteRune(rune(n))

@@ -99,7 +99,7 @@ func cat(c *invocation) content {
 	}
 	for _, f := range files {
 		if f.fixed() && f.text != "-" {
-			c.add(Effect{Kind: ReadFile, Path: c.sc.place(f.text), Command: c.text})
+			c.read(c.sc.place(f.text), c.text)
 		}
 	}
 	switch {
@@ -166,6 +166,9 @@ func trap(c *invocation) content {
 func alias(c *invocation) content {
 	for _, a := range c.args {
 		name, text, ok := strings.Cut(a.text, "=")
+		if ok && (hasFlag(c.args, "-g") || hasFlag(c.args, "-s")) { // stands for words anywhere
+			c.script(strings.TrimLeft(text, "|&; "), c.sc.branch(), content{kind: stream})
+		}
 		switch {
 		case !ok || strings.HasPrefix(name, "-"):
 		case !a.fixed():
@@ -232,4 +235,17 @@ func binds(c *invocation) content {
 		}
 	}
 	return content{}
+}
+
+// mktemp makes a file of a name that nobody else has, in the directory for such files: what it prints is as good as known.
+func mktemp(c *invocation) content {
+	for _, a := range c.args {
+		if a.text != "-d" && a.text != "-q" && a.text != "-dq" {
+			return content{kind: stream}
+		}
+	}
+	if _, moved := c.sc.vars["TMPDIR"]; moved {
+		return content{kind: stream}
+	}
+	return content{known, "/tmp/mktemp\n"}
 }

@@ -66,6 +66,9 @@ func (r *reader) assign(a *syntax.Assign, sc *scope) {
 				}
 			}
 		}
+		if len(list) > maxWords {
+			list = []word{anything}
+		}
 		sc.vars[name] = value{array: true, list: list}
 	case a.Index != nil:
 		r.text(a.Value, sc)
@@ -78,6 +81,9 @@ func (r *reader) assign(a *syntax.Assign, sc *scope) {
 			if old.array {
 				text = string(rune(hole))
 			}
+		}
+		if len(text) > longest { // x=$x$x, again and again
+			text = string(rune(hole))
 		}
 		sc.vars[name] = value{text: text}
 		r.environment(name, text, sc)
@@ -136,7 +142,7 @@ func (r *reader) run(args []word, sc *scope, in content) content {
 		}
 	}
 	base := baseName(first.text)
-	if first.many || !fixed(base) || strings.IndexByte(base, glob) >= 0 || strings.Contains(first.text, "\x00") && !strings.Contains(first.text, "/") {
+	if first.many || !plain(base) || strings.Contains(first.text, "\x00") && !strings.Contains(first.text, "/") {
 		c.doubt("which program it is, is known only when it runs")
 		c.shapes()
 		return content{kind: stream}
@@ -145,9 +151,19 @@ func (r *reader) run(args []word, sc *scope, in content) content {
 		base = other
 	}
 	c.name = base
+	if indexes[base] {
+		for _, a := range args[1:] {
+			if strings.Contains(a.text, "[$(") || strings.Contains(a.text, "[`") {
+				c.doubt("an index that holds a command is reckoned with")
+			}
+		}
+	}
 	c.writtenBefore(first.text)
 	return c.dispatch()
 }
+
+// indexes are the builtins that read a[...] in a plain word, and run what stands in the brackets.
+var indexes = setOf("test [ printf read unset let declare typeset local export readonly wait mapfile readarray getopts")
 
 // baseName is a program's name without its directory. The file systems of two platforms do not tell capitals apart.
 func baseName(text string) string {
@@ -167,6 +183,9 @@ func (c *invocation) dispatch() content {
 		return p(c)
 	}
 	if harmless[c.name] {
+		if writesInPlace(c.args) {
+			c.touched()
+		}
 		return content{kind: stream}
 	}
 	if trimmed := strings.TrimRight(c.name, "0123456789.-"); trimmed != c.name { // python3.12, gcc-13

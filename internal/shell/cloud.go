@@ -3,6 +3,8 @@ package shell
 import (
 	"path"
 	"strings"
+
+	"github.com/mcp-bouncer/bouncer/internal/destination"
 )
 
 // cloudCopy is for tools whose operands name buckets: aws s3 cp, gsutil cp, az storage, rclone.
@@ -18,7 +20,7 @@ func cloudCopy(c *invocation) content {
 			if strings.Contains(v, "://") || isShaped(v) || !fixed(v) {
 				c.reach(Send, word{text: v})
 			} else if v != "" && !strings.HasPrefix(v, "-") {
-				c.to(Send, asHost(v))
+				c.to(Send, destination.Parse(v))
 			}
 		}
 	}
@@ -180,6 +182,7 @@ func (c *invocation) images(kind Kind, args []word) {
 	}
 	for _, w := range rest {
 		t := w.text
+		t = strings.TrimPrefix(t, "docker://")
 		first, _, slash := strings.Cut(t, "/")
 		if kind != Send && (!slash || !strings.ContainsAny(first, ".:\x00") && first != "localhost") {
 			t = "docker.io/" + t

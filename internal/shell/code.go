@@ -13,8 +13,8 @@ var codeWords = regexp.MustCompile(`(?i)socket|url|http|request|ftp|smtp|telnet|
 	`eval|compile|__|importlib|getattr|setattr|globals|locals|\bvars\b|modules|builtins|marshal|pickle|ctypes|cffi|\bffi\b|dlopen|fiddle|syscall|` +
 	`base64|b64|atob|btoa|decode|unhex|fromhex|unpack|pack\b|rot13|chr\b|fromcharcode|fromcodepoint|reverse|\[::-1\]|codecs|zlib|gzip|crypt|` +
 	`\\x[0-9a-f]|\\u[0-9a-f]|\\[0-7]{2}|\bmail|curl|wget|\bnc\b|lwp|mechanize|fsockopen|stream_|file_get_contents|include|require_once|` +
-	`instance_variable|\buri\b|\bssl\b|nntp|runpy|ensurepip|\bpip\b|attrgetter|methodcaller|breakpoint|download|deno\.|bun\.|constructor|globalthis|mainmodule|\breflect\b|` +
-	`require\s*\(\s*[^'"\s]|(require|import)\s*\([^)]*[+$]|import\s*\(\s*[^'"\s]|open\W[^;]*\||&\s*[$\{]|\*\{|->\s*[($]|\$\w+\s*\(|\bload(string|file)?\s*\(|\brun\s*\(|fopen|readfile|\bcopy\s*\(|` +
+	`invoke|\biwr\b|\birm\b|\biex\b|start-bits|instance_variable|\buri\b|\bssl\b|nntp|runpy|ensurepip|\bpip\b|attrgetter|methodcaller|breakpoint|download|deno\.|bun\.|constructor|globalthis|mainmodule|\breflect\b|` +
+	`require\s*\(\s*[^'"\s]|(require|import)\s*\([^)]*[+$]|import\s*\(\s*[^'"\s]|open\W[^;]*\||&\s*[$\{]|\*\{|->\s*[($]|\$\w+\s*\(|(^|[^.\w])load(string|file)?\s*\(|\brun\s*\(|fopen|readfile|\bcopy\s*\(|` +
 	`\bsend\b|public_send|__send__|\bmethod\(|constantize|const_get|\bbouncer|\.mcp\.json|\.claude|\.cursor|settings\.json|hooks|\.bashrc|\.zshrc|\.profile|\.git/|` + "`" + `.*` + "`")
 
 // plainDunder are the names with underscores that every script has.
@@ -64,7 +64,7 @@ var interpreters = map[string]interpreter{
 func interpret(c *invocation) content {
 	in := interpreters[c.name]
 	opts, rest := in.parse(c.args, true)
-	ran := false
+	ran, edits := false, false
 	for _, o := range opts {
 		switch {
 		case o.name == in.modules && in.modules != "":
@@ -75,6 +75,8 @@ func interpret(c *invocation) content {
 			if o.value.many {
 				c.doubt("the code is known only when it runs")
 			}
+		case o.name == "-i" && (c.name == "perl" || c.name == "ruby"):
+			edits = true
 		case contains(in.loads, o.name):
 			if !strings.HasPrefix(o.value.text, "./") && !strings.HasPrefix(o.value.text, "/") || !o.value.fixed() {
 				c.code(o.value.text)
@@ -88,6 +90,10 @@ func interpret(c *invocation) content {
 		}
 		if c.in.kind == stream || c.in.kind == known {
 			c.code(c.in.text)
+		}
+	case ran && edits:
+		for _, w := range rest {
+			c.writeWord(w)
 		}
 	case ran:
 	case len(rest) == 0 || rest[0].text == "-" || strings.HasPrefix(rest[0].text, "/dev/stdin"):
@@ -249,6 +255,9 @@ func sed(c *invocation) content {
 				c.doubt("its script is known only when it runs")
 			}
 		}
+	}
+	if inPlace && len(rest) > 0 && rest[0].text == "" && !rest[0].many { // -i "" on some systems
+		rest = rest[1:]
 	}
 	if len(scripts) == 0 && len(rest) > 0 {
 		scripts, rest = rest[:1], rest[1:]

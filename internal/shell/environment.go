@@ -3,12 +3,12 @@ package shell
 import "strings"
 
 // Variables whose value is a command that some program runs.
-var commandVariables = setOf(`PROMPT_COMMAND BASH_ENV ENV PS4 GIT_SSH GIT_SSH_COMMAND GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_EDITOR GIT_SEQUENCE_EDITOR
+var commandVariables = setOf(`PROMPT_COMMAND ENV PS0 PS1 PS2 PS4 GIT_SSH GIT_SSH_COMMAND GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_EDITOR GIT_SEQUENCE_EDITOR
 	GIT_PAGER GIT_ASKPASS EDITOR VISUAL PAGER MANPAGER LESSOPEN LESSCLOSE SSH_ASKPASS SUDO_ASKPASS RSYNC_RSH RSYNC_CONNECT_PROG CVS_RSH SVN_SSH
 	BROWSER CARGO_HOME_RUSTC_WRAPPER RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER TAR_OPTIONS FZF_DEFAULT_COMMAND SYSTEMD_EDITOR KUBE_EDITOR MAKEFLAGS_SHELL`)
 
 // Variables that load code into whatever runs next.
-var loaderVariables = setOf(`LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH PYTHONSTARTUP PERL5OPT PERL5DB
+var loaderVariables = setOf(`BASH_ENV LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH PYTHONSTARTUP PERL5OPT PERL5DB
 	RUBYOPT BASH_FUNC_ls%% GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS CURL_HOME WGETRC
 	JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS GCONV_PATH GLIBC_TUNABLES OPENSSL_CONF OPENSSL_ENGINES NETRC SSH_CONFIG ANSIBLE_CONFIG
 	HOSTALIASES RES_OPTIONS LOCALDOMAIN RESOLV_HOST_CONF`)
@@ -38,6 +38,8 @@ func (r *reader) environment(name, text string, sc *scope) {
 		c.doubt("it loads code or settings into every program that follows")
 	case strings.HasPrefix(name, "GIT_CONFIG_VALUE_"), strings.HasPrefix(name, "GIT_CONFIG_KEY_"):
 		c.doubt("it gives git settings, which can run commands")
+	case name == "LESS" && strings.ContainsAny(text, "!|\x00"):
+		c.doubt("less runs a command of it")
 	case name == "NODE_OPTIONS":
 		for _, bad := range []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "--eval", "-e"} {
 			if strings.Contains(" "+strings.ReplaceAll(text, "=", " ")+" ", " "+bad+" ") || !fixed(text) {

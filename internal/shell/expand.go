@@ -28,8 +28,13 @@ func (r *reader) fields(w *syntax.Word, sc *scope) []word {
 		e := expansion{r: r, sc: sc}
 		for i, p := range parts {
 			e.part(p, i == 0)
+			if e.cur.Len() > longest || len(e.out) > maxWords {
+				return []word{anything}
+			}
 		}
-		out = append(out, e.done()...)
+		if out = append(out, e.done()...); len(out) > maxWords {
+			return []word{anything}
+		}
 	}
 	return out
 }
@@ -41,7 +46,9 @@ func (r *reader) text(w *syntax.Word, sc *scope) string {
 	}
 	e := expansion{r: r, sc: sc, whole: true}
 	for i, p := range w.Parts {
-		e.part(p, i == 0)
+		if e.part(p, i == 0); e.cur.Len() > longest {
+			return string(rune(hole))
+		}
 	}
 	return e.cur.String()
 }
@@ -87,6 +94,7 @@ type expansion struct {
 	cur    strings.Builder
 	quoted bool // the field exists though it is empty
 	many   bool
+	open   bool // a bracket stands in it that nothing closed yet: [$x]
 	out    []word
 }
 
@@ -98,9 +106,13 @@ func (e *expansion) done() []word {
 }
 
 func (e *expansion) end() {
-	e.out = append(e.out, word{e.cur.String(), e.many})
+	text := e.cur.String()
+	if e.open && strings.IndexByte(text, ']') > 0 {
+		text = string(rune(hole))
+	}
+	e.out = append(e.out, word{text, e.many})
 	e.cur.Reset()
-	e.quoted, e.many = false, false
+	e.quoted, e.many, e.open = false, false, false
 }
 
 func (e *expansion) part(p syntax.WordPart, start bool) {
@@ -171,12 +183,32 @@ func (e *expansion) literal(s string, start bool) {
 			if e.whole {
 				e.cur.WriteByte(c) // whoever uses the value unquoted sees the pattern then
 			} else {
-				e.cur.WriteByte(glob)
+				i = e.pattern(s, i)
 			}
 		default:
 			e.cur.WriteByte(c)
 		}
 	}
+}
+
+// pattern writes the mark of a pattern that starts at s[i], and returns where it ends. A bracket that nothing closes is text,
+// as in the command [ itself.
+func (e *expansion) pattern(s string, i int) int {
+	mark := byte(glob)
+	switch s[i] {
+	case '?':
+		mark = one
+	case '[':
+		end := strings.IndexByte(s[i:], ']')
+		if end < 0 {
+			e.cur.WriteByte('[')
+			e.open = true
+			return i
+		}
+		i, mark = i+end, set1
+	}
+	e.cur.WriteByte(mark)
+	return i
 }
 
 func (e *expansion) doubleQuoted(q *syntax.DblQuoted) {
@@ -259,7 +291,7 @@ func (e *expansion) unquoted(text string) {
 				e.end()
 			}
 		case '*', '?', '[':
-			e.cur.WriteByte(glob)
+			i = e.pattern(text, i)
 		case hole:
 			e.cur.WriteByte(hole)
 			e.many = true

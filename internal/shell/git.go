@@ -72,9 +72,8 @@ func (c *invocation) gitRepo(kind Kind, w word) {
 	switch {
 	case strings.Contains(t, "::"):
 		c.doubt("a helper of git's is named, which can run commands")
-		if _, rest, _ := strings.Cut(t, "::"); strings.Contains(rest, "://") {
-			c.reach(kind, word{rest, w.many})
-		}
+		_, rest, _ := strings.Cut(t, "::")
+		c.shape(word{rest, w.many})
 	case !fixed(t) && !strings.Contains(t, "://") && !strings.Contains(t, ":"):
 		c.doubt("the repository is known only when it runs")
 	case c.remote(kind, w):
@@ -147,8 +146,12 @@ func gitClone(c *invocation) {
 	if len(rest) > 0 {
 		c.gitRepo(Fetch, rest[0])
 	}
-	if len(rest) > 1 && strings.Contains(rest[1].text, "://") {
-		c.reach(Fetch, rest[1])
+	if len(rest) > 1 {
+		if strings.Contains(rest[1].text, "://") {
+			c.reach(Fetch, rest[1])
+		} else {
+			c.writes(rest[1].text, c.sc, c.text, true)
+		}
 	}
 }
 

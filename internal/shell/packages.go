@@ -40,7 +40,7 @@ var managers = map[string]manager{
 // manage reads a package manager's command. A project's own lock file says what a bare install fetches; that is the user's.
 func manage(c *invocation) content {
 	m := managers[c.name]
-	placesFound := false
+	var places []string
 	values := setOf(m.values + " " + m.places)
 	var rest []word
 	for i := 0; i < len(c.args); i++ {
@@ -61,8 +61,8 @@ func manage(c *invocation) content {
 		}
 		switch {
 		case isPlace && v != "":
-			placesFound = true
-			c.packagePlace(v)
+			places = append(places, v)
+			c.packagePlace(Send, v)
 		case strings.Contains(v, "://"):
 			c.reach(Send, word{text: v})
 		case (name == "-e" || name == "--editable") && m.registry == "pypi.org":
@@ -86,7 +86,10 @@ func manage(c *invocation) content {
 	case !fixed(verb):
 		c.doubt("what it does is known only when it runs")
 	case is(m.publish) || strings.Contains(" "+m.publish+" ", " * "):
-		if !placesFound {
+		for _, p := range places {
+			c.packagePlace(Publish, p)
+		}
+		if len(places) == 0 {
 			if m.registry != "" {
 				c.to(Publish, asHost(m.registry))
 			} else {
@@ -125,17 +128,17 @@ func (c *invocation) writtenScripts() {
 	}
 }
 
-func (c *invocation) packagePlace(v string) {
+func (c *invocation) packagePlace(kind Kind, v string) {
 	switch {
 	case strings.Contains(v, "://"):
-		c.reach(Send, word{text: strings.TrimPrefix(strings.TrimPrefix(v, "git+"), "sparse+")})
+		c.reach(kind, word{text: strings.TrimPrefix(strings.TrimPrefix(v, "git+"), "sparse+")})
 	case strings.HasPrefix(v, ".") || strings.HasPrefix(v, "/"):
 	case strings.Contains(v, ".") || strings.Contains(v, ":"):
-		c.endpoint(Send, word{text: v})
+		c.endpoint(kind, word{text: v})
 	case !fixed(v):
 		c.doubt("the registry is known only when it runs")
 	default:
-		c.implied(Send, "the settings say where the registry "+v+" is")
+		c.implied(kind, "the settings say where the registry "+v+" is")
 	}
 }
 
@@ -190,7 +193,7 @@ func (c *invocation) packageSetting(args []word) {
 		low := strings.ToLower(name)
 		if strings.HasSuffix(low, "registry") || strings.Contains(low, "proxy") || strings.HasSuffix(low, "index-url") || strings.HasPrefix(low, "repositories.") {
 			if v != "" {
-				c.packagePlace(v)
+				c.packagePlace(Send, v)
 			}
 		}
 		if low == "script-shell" || low == "shell" || low == "node-options" || low == "git" || low == "viewer" || low == "editor" {
@@ -201,15 +204,19 @@ func (c *invocation) packageSetting(args []word) {
 
 // npx runs a program of the project, or one that it fetches.
 func npx(c *invocation) content {
+	m := managers["npm"]
+	if c.name == "uvx" {
+		m = managers["uv"]
+	}
 	opts, rest := grammarOf("pcw", "package call workspace registry").parse(c.args, true)
 	for _, o := range opts {
 		switch o.name {
 		case "-c", "--call":
 			c.inner(o.value)
 		case "-p", "--package":
-			c.packageName(managers["npm"], o.value)
+			c.packageName(m, o.value)
 		case "--registry":
-			c.packagePlace(o.value.text)
+			c.packagePlace(Send, o.value.text)
 		}
 	}
 	if len(rest) == 0 {
@@ -218,7 +225,7 @@ func npx(c *invocation) content {
 	if hasFlag(c.args, "--no-install") || hasFlag(c.args, "--no") || hasFlag(c.args, "--offline") {
 		return c.run(rest, c.sc, c.in)
 	}
-	c.remotePackage(managers["npm"], "exec", rest)
+	c.remotePackage(m, "exec", rest)
 	return content{kind: stream}
 }
 
@@ -250,6 +257,13 @@ func golang(c *invocation) content {
 	}
 	switch verb {
 	case "get", "install", "run":
+		for i, a := range args {
+			if strings.Contains(a.text, "cmd/bouncer") || strings.Contains(a.text, "mcp-bouncer/") {
+				b := *c
+				b.args = args[i+1:]
+				bouncer(&b)
+			}
+		}
 		for _, a := range args {
 			t := a.text
 			switch first, _, _ := strings.Cut(t, "/"); {

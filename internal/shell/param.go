@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,10 +24,11 @@ func (r *reader) param(p *syntax.ParamExp, sc *scope) value {
 		return sc.lookup(p.Param.Value, r.o)
 	}
 	r.inside(p, sc)
+	if plain {
+		return element(sc.vars[p.Param.Value], p.Index)
+	}
 	v := sc.lookup(p.Param.Value, r.o)
 	switch {
-	case plain:
-		return element(v, p.Index)
 	case p.Exp == nil || p.Index != nil:
 		return unset
 	}
@@ -162,7 +164,8 @@ func (r *reader) inside(n syntax.Node, sc *scope) {
 
 // arithmetic: a sum evaluates the values of its variables again, so that x='a[$(curl ...)]'; echo $((x)) runs a command.
 func (r *reader) arithmetic(sc *scope) {
-	for name, v := range sc.vars {
+	for _, name := range slices.Sorted(maps.Keys(sc.vars)) {
+		v := sc.vars[name]
 		if strings.ContainsRune(v.text, '[') && (strings.Contains(v.text, "$(") || strings.ContainsRune(v.text, '`')) {
 			r.unknown(name+"="+v.text, "a value that holds a command is reckoned with")
 		}

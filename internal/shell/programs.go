@@ -25,7 +25,7 @@ func init() {
 		"open": opens, "xdg-open": opens, "start": opens, "explorer": opens, "gio": opens, "sensible-browser": opens,
 		"crontab": later, "at": later, "batch": later, "su": su, "runuser": su, "script": su, "bouncer": bouncer, "hyperfine": texts, "concurrently": texts, "nodemon": texts, "tmux": texts, "screen": texts, "watchexec": texts, "xterm": texts, "gnome-terminal": texts, "nix-shell": texts, "launchctl": texts,
 		"sort": runsOption("--compress-program"), "split": runsOption("--filter"), "rg": runsOption("--pre", "--hostname-bin"), "man": runsOption("-P", "--pager", "-H", "--html"), "zip": runsOption("-TT", "--unzip-command"), "ag": runsOption("--pager"), "bat": runsOption("--pager"), "fzf": runsOption("--preview", "--bind"), "csplit": runsOption(), "pv": runsOption(),
-		"fd": fd, "fdfind": fd, "chsh": binds, "insmod": binds, "jq": harmlessly, "ansible": manage,
+		"mktemp": mktemp, "complete": completes, "compgen": completes, "fc": asks, "cmd": cmdExe, "kill": kills, "pkill": kills, "killall": kills, "fd": fd, "fdfind": fd, "chsh": binds, "insmod": binds, "jq": harmlessly, "ansible": manage,
 	}
 	for name := range wrappers {
 		programs[name] = wrap
@@ -44,7 +44,7 @@ func init() {
 	for _, name := range []string{"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "csh", "tcsh", "yash", "elvish", "nu", "xonsh", "osh"} {
 		programs[name] = sh
 	}
-	for _, name := range []string{"nc", "ncat", "netcat", "nc.openbsd", "nc.traditional", "pnc", "cryptcat"} {
+	for _, name := range []string{"nc", "ncat", "netcat", "nc.openbsd", "nc.traditional", "nc6", "pwncat", "rcat", "powercat", "pnc", "cryptcat"} {
 		programs[name] = netcat
 	}
 	for _, name := range []string{"http", "https", "httpie", "xh", "xhs", "curlie", "aria2c", "axel", "lynx", "w3m", "links", "elinks", "links2", "httrack", "yt-dlp", "youtube-dl", "lwp-request", "ab", "wrk", "hey", "vegeta", "k6", "siege", "grpcurl", "grpc_cli", "websocat", "wscat", "chrome", "google-chrome", "chromium", "chromium-browser", "firefox", "safari", "wkhtmltopdf", "hurl", "newman", "puppeteer", "lighthouse", "svn", "hg", "bzr", "fossil", "cvs", "mc", "s3cmd", "s5cmd", "b2", "lftpget", "webhook", "apprise", "gurl", "fetch", "ftpget", "tftp", "oha", "bombardier", "skipfish", "nikto", "sqlmap", "gobuster", "ffuf"} {
@@ -75,9 +75,8 @@ func init() {
 	for _, name := range []string{"cp", "mv", "ln", "install", "gcp", "gmv", "ginstall", "link", "ditto"} {
 		programs[name] = copies
 	}
-	plain := names(grammarOf("srmn", "size reference mode"))
-	for _, name := range []string{"tee", "gtee", "touch", "truncate", "rm", "rmdir", "unlink", "shred", "trash", "chmod", "chown", "chattr", "sponge", "fallocate", "mkfifo", "mknod"} {
-		programs[name] = plain
+	for name, short := range map[string]string{"tee": "", "gtee": "", "touch": "rdt", "truncate": "sr", "rm": "", "rmdir": "", "unlink": "", "shred": "sn", "trash": "", "chmod": "", "chown": "", "chattr": "", "sponge": "", "fallocate": "lo", "mkfifo": "m", "mknod": "m"} {
+		programs[name] = names(grammarOf(short, "size reference mode date time iterations length offset"))
 	}
 	for _, name := range []string{"vi", "vim", "nvim", "view", "ex", "ed", "emacs", "emacsclient", "nano", "pico", "code", "cursor", "subl", "gedit", "kate", "micro", "hx", "red", "joe", "mcedit", "gvim", "vimdiff"} {
 		programs[name] = editor
@@ -86,6 +85,9 @@ func init() {
 		programs[name] = unpack
 	}
 	programs["gpg"], programs["gpg2"] = gpg, gpg
+	for _, name := range []string{"claude", "codex", "gemini", "cursor-agent", "opencode", "goose", "aider", "amp", "crush", "copilot", "kiro", "kiro-cli", "qwen", "cline", "auggie", "droid"} {
+		programs[name] = client
+	}
 	programs["getent"], programs["dscacheutil"] = service, service
 	for name := range programs {
 		if !quiet[name] {
@@ -96,7 +98,7 @@ func init() {
 
 // quiet are the known programs that a stranger may name in its words without running them.
 var quiet = setOf(`echo printf cat cd read set shift unset export declare local touch rm cp mv ln install tee time exec trap alias start open get post links
-	host view sort split man zip find make task code hash enable at script then do - command test serve share upload notify transfer gist slack mail link
+	host view sort split man zip find make task code hash enable at script then do - command test serve share upload notify transfer gist slack mail link amp goose crush copilot claude codex gemini fc kill pkill killall cmd mktemp complete compgen opencode aider cline qwen droid kiro
 	patch source . batch screen set r mc lt ix ar b2 op ts arch fetch red notify discord nats task ab hey task install nfs service upload watch env go jq
 	ex chrome firefox safari bun node deno python python3 python2 ruby php perl lua git docker npm pip pip3 cargo gem yarn pnpm uv poetry apt apt-get brew go gh kubectl aws az
 	just cmake ninja rake hub sed awk dd tar consul vault influx swift julia scala r fd bat rg ag fzf share nice expect irb mask wg k6 dog np hf jf jsr fly flit brew snap nix bundle conda composer helm terraform pulumi serverless vercel heroku netlify firebase surge ansible`)
@@ -112,8 +114,8 @@ func renamed(name string) program {
 var harmless = setOf(`: true false test [ [[ ls dir tree pwd whoami id groups users who w date cal uptime uname hostname arch nproc free df du stat file wc head tail less more most
 	grep egrep fgrep zgrep ack ugrep cut tr uniq comm join paste column fold fmt nl expand unexpand rev tac od xxd hexdump strings base64 base32 base16 basenc md5sum
 	sha1sum sha256sum sha512sum shasum cksum sum b2sum md5 diff diff3 cmp sdiff colordiff delta basename dirname realpath readlink seq shuf factor bc expr numfmt yes
-	sleep wait jobs fg bg kill pkill killall pgrep ps top htop pidof lsof fuser ulimit umask type which whereis whatis apropos help history complete compgen
-	compopt return exit break continue logout times shopt setopt unsetopt autoload zmodload dirs disown suspend let mktemp mkdir mkfs sync gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz
+	sleep wait jobs fg bg pgrep ps top htop pidof lsof fuser ulimit umask type which whereis whatis apropos help history
+	compopt return exit break continue logout times shopt setopt unsetopt autoload zmodload dirs disown suspend let mkdir mkfs sync gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz
 	xzcat zstd unzstd zstdcat lz4 compress tput stty clear reset tty printenv locale localectl timedatectl loginctl journalctl dmesg lsblk lscpu lspci lsusb
 	gofmt goimports golangci-lint staticcheck gotestsum gopls gcc g++ cc c++ clang clang++ ld as nm objdump readelf strip ranlib gcov rustc rustfmt javac kotlinc
 	tsc eslint prettier jest vitest mocha webpack rollup vite esbuild swc babel stylelint biome black ruff flake8 pylint mypy pyright isort pytest tox coverage

@@ -11,23 +11,34 @@ func (r *reader) redirects(list []*syntax.Redirect, sc *scope, in content) (cont
 	var into []string
 	for _, rd := range list {
 		switch rd.Op {
-		case syntax.Hdoc, syntax.DashHdoc:
-			in = known1(r.heredoc(rd, sc))
-			continue
-		case syntax.WordHdoc:
-			in = known1(r.text(rd.Word, sc) + "\n")
+		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			text := ""
+			if rd.Op == syntax.WordHdoc {
+				text = r.text(rd.Word, sc) + "\n"
+			} else {
+				text = r.heredoc(rd, sc)
+			}
+			if rd.N == nil || rd.N.Value == "0" { // of other descriptors nobody knows who reads them
+				in = known1(text)
+			}
 			continue
 		}
 		text := r.target(rd.Word, sc)
 		switch rd.Op {
 		case syntax.DplIn, syntax.DplOut:
 			if strings.Trim(text, "0123456789-") == "" {
+				if rd.Op == syntax.DplIn && text != "0" && text != "-" && (rd.N == nil || rd.N.Value == "0") {
+					in = content{kind: stream} // opened somewhere before
+				}
 				continue
 			}
 		}
 		if r.socket(text) {
 			in = content{kind: stream}
 			continue
+		}
+		if couldBeSocket(text) {
+			r.unknown("<> "+text, "which file it opens is known only when it runs, and it could be a connection")
 		}
 		if rd.Op == syntax.RdrIn || rd.Op == syntax.DplIn {
 			in = r.input(text, sc)
@@ -112,18 +123,25 @@ func (r *reader) socket(text string) bool {
 	return false
 }
 
+// couldBeSocket holds for a name with a hole that may turn out to be /dev/tcp/HOST/PORT.
+func couldBeSocket(text string) bool {
+	at := strings.IndexByte(text, hole)
+	if at < 0 || !strings.HasPrefix("/dev/tcp/", text[:min(at, 9)]) && !strings.HasPrefix("/dev/udp/", text[:min(at, 9)]) {
+		return false
+	}
+	port := text[strings.LastIndexByte(text, '/')+1:]
+	return !fixed(port) || strings.Trim(port, "0123456789") == "" || !strings.ContainsAny(port, ".") && len(port) < 12
+}
+
 // input is what a command reads from a file. A name that is not known could be /dev/tcp/..., which sends (A19).
 func (r *reader) input(text string, sc *scope) content {
 	if strings.HasPrefix(text, "/dev/fd/") || strings.HasPrefix(text, "/dev/stdin") {
 		return content{kind: stream}
 	}
-	if text != "" && text[0] == hole && !strings.Contains(strings.TrimLeft(text, "\x00"), "/") || strings.HasPrefix(text, "/dev/") && !fixed(text) {
-		r.unknown("< "+text, "which file it reads is known only when it runs, and it could be a connection")
-	}
 	path := sc.place(text)
 	if c, ok := sc.files[path]; ok {
 		return c
 	}
-	r.add(Effect{Kind: ReadFile, Path: path, Command: "< " + text})
+	r.read(path, "< "+text)
 	return content{kind: local}
 }

@@ -16,12 +16,22 @@ type word struct {
 
 const (
 	hole = '\x00' // any text. No command line can hold one, so it cannot be forged
-	glob = '\x01' // a pattern of the shell's: any text without a slash
+	glob = '\x01' // a pattern of the shell's, *: any text without a slash
+	one  = '\x02' // ?
+	set1 = '\x03' // [...]
+
+	marks = "\x00\x01\x02\x03"
 )
 
+// plain holds for a text without any mark.
+func plain(text string) bool { return !strings.ContainsAny(text, marks) }
+
+func isPattern(c byte) bool { return c == glob || c == one || c == set1 }
+
+// fixed holds for a text that has no hole; it may be a pattern.
 func fixed(text string) bool { return strings.IndexByte(text, hole) < 0 }
 
-func (w word) fixed() bool { return !w.many && fixed(w.text) && strings.IndexByte(w.text, glob) < 0 }
+func (w word) fixed() bool { return !w.many && plain(w.text) }
 
 var anything = word{text: string(rune(hole)), many: true}
 
@@ -55,7 +65,8 @@ type scope struct {
 	aliases map[string]string
 	args    []word // $1 and on; nil when they are not known
 	dir     string // the working directory, with a hole where it is not known
-	split   bool   // IFS was set, so what words a value splits into is not known
+	in      content
+	split   bool // IFS was set, so what words a value splits into is not known
 	files   map[string]content
 	renamed map[string]string // a copy's or link's base name, to the program that it is
 }
@@ -125,6 +136,9 @@ func (s *scope) place(text string) string {
 	case len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/'): // C:\x
 		return text
 	default:
+		for strings.HasPrefix(text, "./") {
+			text = strings.TrimLeft(text[1:], "/")
+		}
 		text = strings.TrimSuffix(s.dir, "/") + "/" + text
 	}
 	if !fixed(text) {

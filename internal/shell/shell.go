@@ -8,6 +8,8 @@ package shell
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -49,7 +51,7 @@ type Options struct {
 const (
 	longest    = 64 << 10 // bytes of a command; no person reads more, and a cap never allows (A82)
 	maxEffects = 500
-	maxSteps   = 20_000 // commands looked at, loops and functions unrolled
+	maxSteps   = 12_000 // commands looked at, loops and functions unrolled
 	maxDepth   = 10_000
 	maxTexts   = 16    // of commands in commands, like sh -c "sh -c ..."
 	maxWords   = 2_000 // that one word may expand to
@@ -69,11 +71,32 @@ func Read(command string, o Options) (effects []Effect) {
 		r.unreadable(command, "the command is longer than 64 KiB")
 		return r.out
 	}
+	r.dots = strings.Contains(command, "dot") && strings.Contains(command, "glob") || strings.Contains(strings.ToLower(command), "globdots")
 	sc := newScope(o)
 	r.script(command, sc, content{})
 	r.uncalled(sc)
+	r.leaving()
 	return r.out
 }
+
+// leaving adds the files that are read, where something leaves or may leave. Secrets are told in any case.
+func (r *reader) leaving() {
+	leaves := slices.ContainsFunc(r.out, func(e Effect) bool { return e.Kind == Send || e.Kind == Publish || e.Kind == Unknown })
+	for _, e := range r.reads {
+		if leaves || secret.MatchString(e.Path) {
+			r.add(e)
+		}
+	}
+}
+
+// read notes a file that is read.
+func (r *reader) read(path, command string) {
+	if len(r.reads) < maxEffects {
+		r.reads = append(r.reads, Effect{Kind: ReadFile, Path: path, Command: command})
+	}
+}
+
+var secret = regexp.MustCompile(`(?i)/\.(ssh|aws|gnupg|kube|docker|azure|bouncer)/|/\.(env|netrc|npmrc|pypirc|git-credentials|pgpass)|/etc/(shadow|sudoers)|/id_(rsa|dsa|ecdsa|ed25519)|credentials|\.pem$|\.key$`)
 
 // reader collects the effects of one command.
 type reader struct {
@@ -84,6 +107,8 @@ type reader struct {
 	depth int // of commands in one another
 	texts int // of texts that are read as commands, in one another
 	full  bool
+	dots  bool     // patterns match names that start with a dot
+	reads []Effect // files that are read: of interest when something is sent
 }
 
 // script reads a text as commands.
@@ -91,7 +116,7 @@ func (r *reader) script(text string, sc *scope, in content) content {
 	switch {
 	case r.texts >= maxTexts:
 		r.unreadable(text, "commands in commands, too deep to be read")
-	case strings.IndexByte(text, hole) >= 0 || strings.IndexByte(text, glob) >= 0:
+	case !plain(text):
 		r.unreadable(text, "a part of the commands is known only when they run")
 	case nesting(text) > maxNesting:
 		r.unreadable(text, "the command is nested too deeply to be read")
@@ -140,7 +165,7 @@ func (r *reader) unreadable(text, why string) {
 // add keeps an effect, each once. Past the bound there is one rest that is asked about.
 func (r *reader) add(e Effect) {
 	e.Command = shorten(e.Command)
-	e.Path = shown(e.Path)
+	e.Path = shown(strings.NewReplacer("\x02", "\x01", "\x03", "\x01").Replace(e.Path))
 	key := fmt.Sprint(e.Kind, "\x02", e.Path, "\x02", e.Tree, "\x02", e.Why)
 	for _, d := range e.Destinations {
 		key += "\x02" + string(d.Kind) + "\x02" + d.Raw
@@ -167,7 +192,7 @@ func shorten(text string) string {
 
 // shown writes the marks of what is not known as a person writes them.
 func shown(text string) string {
-	return strings.NewReplacer("\x00", "**", "\x01", "*").Replace(text)
+	return strings.NewReplacer("\x00", "**", "\x01", "*", "\x02", "?", "\x03", "[*]").Replace(text)
 }
 
 // maxNesting bounds brackets in brackets before the parser sees them: it recurses once for each.

@@ -9,6 +9,7 @@ import (
 // wrapper, so a program that reaches other machines is read where its name stands among the words.
 func (c *invocation) stranger() content {
 	c.shapes()
+	c.touched()
 	for i, a := range c.args {
 		if a.many || !fixed(a.text) {
 			continue
@@ -42,7 +43,7 @@ func harmlessly(c *invocation) content { return content{kind: stream} }
 // bouncer is Bouncer's own binary: with a verb that adds trust it is for a person alone.
 func bouncer(c *invocation) content {
 	for _, a := range c.args {
-		if a.many || strings.ContainsAny(a.text, "\x00\x01") || personal[strings.ToLower(a.text)] {
+		if a.many || !plain(a.text) || personal[strings.ToLower(a.text)] {
 			c.add(Effect{Kind: Run, Command: c.text, Why: "a command of Bouncer's that only a person may run"})
 			break
 		}
@@ -254,4 +255,77 @@ func bunVerb(c *invocation) content {
 	}
 	c.shapes()
 	return content{kind: stream}
+}
+
+// completes is complete and compgen, whose -C is a command.
+func completes(c *invocation) content {
+	for i, a := range c.args {
+		if (a.text == "-C" || a.text == "-W" || a.text == "-F") && i+1 < len(c.args) && a.text != "-W" {
+			c.inner(c.args[i+1])
+		}
+	}
+	return content{kind: stream}
+}
+
+// asks is for what cannot be read at all.
+func asks(c *invocation) content {
+	c.doubt("what " + c.name + " runs is not in the command")
+	return content{kind: stream}
+}
+
+// cmdExe is cmd /c COMMAND on Windows.
+func cmdExe(c *invocation) content {
+	for i, a := range c.args {
+		if t := strings.ToLower(a.text); t == "/c" || t == "/k" {
+			return c.inner(word{text: joined(c.args[i+1:]), many: loose(c.args)})
+		}
+	}
+	return content{kind: stream}
+}
+
+// kills: whoever ends Bouncer has no firewall.
+func kills(c *invocation) content {
+	for _, a := range c.args {
+		if strings.Contains(strings.ToLower(a.text), "bouncer") {
+			c.add(Effect{Kind: Run, Command: c.text, Why: "it ends Bouncer"})
+		}
+	}
+	return content{kind: stream}
+}
+
+// client is the command line of an agent: it can change which servers and hooks are used, and an agent that it starts may have none.
+func client(c *invocation) content {
+	for _, a := range c.args {
+		switch {
+		case a.text == "--version", a.text == "-v", a.text == "--help", a.text == "-h", a.text == "doctor":
+			return content{kind: stream}
+		}
+	}
+	c.doubt("another agent, or the settings of one")
+	return content{kind: stream}
+}
+
+// touched notes the guarded files that a program is given which nobody described here, or that is told to write in place.
+func (c *invocation) touched() {
+	for _, a := range c.args {
+		_, v, _ := strings.Cut(a.text, "=")
+		for _, t := range []string{a.text, v} {
+			if p := c.sc.place(t); t != "" && plain(p) && isGuarded(p) {
+				c.write(t, c.sc, c.text)
+			}
+		}
+	}
+}
+
+// inPlace are the options by which a program that reads writes.
+var inPlace = setOf("-i -w -o --write --in-place --inplace --fix --output -inplace --out -O --overwrite")
+
+func writesInPlace(args []word) bool {
+	for _, a := range args {
+		name, _, _ := strings.Cut(a.text, "=")
+		if inPlace[name] {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -37,7 +39,15 @@ func (r *reader) stmt(st *syntax.Stmt, sc *scope, in content) content {
 		return content{kind: stream}
 	}
 	defer r.leave()
+	if in.kind == inherited {
+		in = sc.in
+	}
 	in, into := r.redirects(st.Redirs, sc, in)
+	if call, ok := st.Cmd.(*syntax.CallExpr); ok && len(call.Args) == 1 && len(st.Redirs) > 0 {
+		if name := r.text(call.Args[0], sc); name == "exec" { // from here on the shell itself reads from there
+			sc.in = in
+		}
+	}
 	if st.Cmd == nil {
 		for _, path := range into {
 			sc.files[path] = content{kind: stream}
@@ -119,6 +129,12 @@ func (r *reader) cmd(cmd syntax.Command, sc *scope, in content) content {
 		r.forget(cmd, sc)
 		r.inside(cmd, sc)
 		r.arithmetic(sc)
+		syntax.Walk(cmd, func(n syntax.Node) bool {
+			if q, ok := n.(*syntax.SglQuoted); ok && strings.Contains(q.Value, "[$(") {
+				r.unknown(q.Value, "an index that holds a command is reckoned with")
+			}
+			return true
+		})
 		return content{}
 	}
 	r.unknown("", "a form of command that cannot be read")
@@ -270,11 +286,20 @@ var setsVariables = map[string]bool{"read": true, "mapfile": true, "readarray": 
 
 // uncalled reads the bodies of functions that nothing called: a trap or a later command may.
 func (r *reader) uncalled(sc *scope) {
-	for name, body := range sc.funcs {
-		if !sc.called[name] {
-			b := sc.branch()
-			b.args = nil
-			r.stmt(body, b, content{kind: stream})
+	read := map[*syntax.Stmt]bool{}
+	for more := true; more; { // a body can define others
+		more = false
+		for _, name := range slices.Sorted(maps.Keys(sc.funcs)) {
+			body := sc.funcs[name]
+			if read[body] {
+				continue
+			}
+			read[body], more = true, true
+			if !sc.called[name] {
+				b := sc.branch()
+				b.args = nil
+				r.stmt(body, b, content{kind: stream})
+			}
 		}
 	}
 }

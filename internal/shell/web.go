@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -60,7 +61,7 @@ func curl(c *invocation) content {
 		}
 	}
 	for _, u := range urls {
-		if globs && strings.ContainsAny(u.text, "{}[]") && !strings.Contains(u.text, "://[") {
+		if globs && strings.ContainsAny(u.text, "{}[]") && !ipv6Link.MatchString(u.text) {
 			c.doubt("the link is a pattern of several")
 		}
 		c.reach(kind, u)
@@ -74,6 +75,8 @@ func curl(c *invocation) content {
 	}
 	return content{kind: stream}
 }
+
+var ipv6Link = regexp.MustCompile(`^\w*:?/?/?([^/@]*@)?\[[0-9A-Fa-f:.%]+\][^{}\[\]]*$`)
 
 // curlOption reads one option, and reports one that makes the request carry more than its link.
 func (c *invocation) curlOption(o option) (sends bool) {

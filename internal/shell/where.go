@@ -36,7 +36,7 @@ func (c *invocation) implied(kind Kind, why string) {
 // settled returns what is known of a destination, and whether it is all: of https://x.example/?q=$y the link to the host.
 // A host with a hole in it is another host.
 func settled(w word) (text string, whole bool) {
-	at := strings.IndexAny(w.text, "\x00\x01")
+	at := strings.IndexAny(w.text, marks)
 	if at < 0 {
 		return w.text, !w.many
 	}
@@ -49,6 +49,9 @@ func settled(w word) (text string, whole bool) {
 	if slash < 0 || strings.ContainsAny(head[from+3:], "\\") {
 		return "", false
 	}
+	if fixed(w.text) && !w.many && strings.IndexByte(w.text, set1) < 0 { // no file is called like a link: the pattern stays
+		return strings.NewReplacer("\x01", "*", "\x02", "?").Replace(w.text), true
+	}
 	return head[:from+3+slash] + "/", false
 }
 
@@ -58,8 +61,11 @@ func (c *invocation) host(kind Kind, w word, port string) {
 	if at := strings.LastIndexByte(text, '@'); at >= 0 {
 		text = text[at+1:]
 	}
-	if !fixed(text) || w.many || strings.IndexByte(text, glob) >= 0 || text == "" {
+	if !plain(text) || w.many || text == "" {
 		c.doubt("the host is known only when it runs")
+		if _, parent, ok := strings.Cut(text[strings.LastIndexAny(text, marks)+1:], "."); ok && strings.Contains(parent, ".") {
+			c.to(Send, asHost(parent)) // $(whoami).evil.example: the name is the data (A19)
+		}
 		return
 	}
 	c.to(kind, asHost(text))
@@ -100,7 +106,9 @@ func (c *invocation) remote(kind Kind, w word) bool {
 		return false
 	case colon == 1 && len(text) > 2 && (text[2] == '\\' || text[2] == '/'): // C:\x
 		return false
-	case !fixed(text[:colon]) || w.many:
+	case strings.HasPrefix(text[colon:], "::") && fixed(text) && !w.many: // rsync's own protocol
+		c.to(kind, destination.Parse("rsync://"+text[:colon]+"/"+text[colon+2:]))
+	case !plain(text[:colon]) || w.many:
 		c.doubt("the host is known only when it runs")
 	default:
 		if fixed(text) {

@@ -34,7 +34,7 @@ var wrappers = map[string]wrapper{
 	"flock":   {grammar: grammarOf("wE", "timeout wait conflict-exit-code"), skip: 1, script: "-c --command"},
 	"chroot":  {grammar: grammarOf("", "userspec groups"), skip: 1},
 	"unshare": {}, "nsenter": {grammar: grammarOf("tSG", "target")}, "setpriv": {}, "firejail": {}, "bwrap": {},
-	"faketime": {skip: 1}, "direnv": {skip: 2},
+	"wsl": {grammar: grammarOf("deu", "distribution exec user")}, "faketime": {skip: 1}, "direnv": {skip: 2},
 	"watch": {grammar: grammarOf("nqs", "interval")},
 	"entr":  {}, "ts": {}, "chronic": {}, "ifne": {}, "daemonize": {}, "start-stop-daemon": {}, "systemd-run": {grammar: grammarOf("puEtHMdG", "unit property uid gid setenv slice on-calendar on-active on-boot host machine description working-directory")},
 	"systemd-inhibit": {}, "cross-env": {}, "dotenv": {}, "dotenvx": {skip: 1}, "arch": {}, "linux32": {}, "linux64": {}, "setarch": {skip: 1},
@@ -52,7 +52,11 @@ func wrap(c *invocation) content {
 		}
 		switch o.name {
 		case "-o", "--output":
-			c.write(o.value.text, c.sc, c.text)
+			if cmd := strings.TrimLeft(o.value.text, "|!"); cmd != o.value.text { // strace -o '|command'
+				c.inner(word{cmd, o.value.many})
+			} else if c.name != "stdbuf" {
+				c.write(o.value.text, c.sc, c.text)
+			}
 		case "-s", "-i", "--shell", "--login":
 			if c.name == "sudo" && len(rest) == 0 {
 				return c.standardInput()
@@ -267,22 +271,32 @@ func xargs(c *invocation) content {
 	extra, places := []word{anything}, ""
 	if c.in.kind == known {
 		extra = nil
-		for _, f := range strings.FieldsFunc(c.in.text, func(r rune) bool { return strings.ContainsRune(" \t\n\x00", r) }) {
+		for _, f := range strings.Fields(c.in.text) {
 			extra = append(extra, word{text: strings.Trim(f, `'"`)})
-		}
-		if strings.ContainsAny(c.in.text, `\`) || len(extra) > 200 {
-			extra = []word{anything}
 		}
 	}
 	for _, o := range opts {
 		switch o.name {
-		case "-a", "--arg-file":
+		case "-a", "--arg-file", "-d", "--delimiter":
 			extra = []word{anything}
+		case "-0", "--null":
+			if c.in.kind == known && extra != nil {
+				extra = []word{{text: c.in.text}}
+			}
 		case "-I", "-J", "--replace", "-i":
 			if places = o.value.text; places == "" {
 				places = "{}"
 			}
 		}
+	}
+	if places != "" && c.in.kind == known && !loose(extra) { // a line is one word
+		extra = nil
+		for _, line := range strings.Split(strings.TrimSpace(c.in.text), "\n") {
+			extra = append(extra, word{text: strings.TrimSpace(line)})
+		}
+	}
+	if len(extra) > 200 || c.in.kind == known && strings.ContainsAny(c.in.text, "\\\"'") {
+		extra = []word{anything}
 	}
 	if len(rest) == 0 {
 		return content{kind: stream}
@@ -364,7 +378,7 @@ func find(c *invocation) content {
 			start = a.text
 		}
 		if (a.text == "-name" || a.text == "-iname") && i+1 < len(c.args) {
-			name = strings.NewReplacer("*", "\x01", "?", "\x01").Replace(c.args[i+1].text)
+			name = strings.NewReplacer("*", "\x00", "?", "\x00", "[", "\x00").Replace(c.args[i+1].text)
 		}
 	}
 	found := start + "/\x00/" + name

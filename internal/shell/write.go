@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -13,11 +14,19 @@ func (r *reader) write(text string, sc *scope, command string) string {
 
 func (r *reader) writes(text string, sc *scope, command string, tree bool) string {
 	p := sc.place(text)
+	first := strings.IndexAny(p, marks)
 	switch {
 	case p == "", sinkhole[p], strings.HasPrefix(p, "/dev/fd/"):
 		return p
-	case strings.ContainsAny(p, "\x00\x01") && couldBeGuarded(p):
+	case first < 0 && slices.ContainsFunc(obeyed, func(tail string) bool { return strings.HasSuffix(strings.ToLower(p), tail) }):
+		r.unknown(command, "a file that tells programs where to go to or what to run")
+	case first >= 0 && !r.couldBeGuarded(p):
+		return p // whichever file it turns out to be, it is none of these
+	case first >= 0:
 		r.unknown(command, "which file it writes is known only when it runs")
+		if !strings.Contains(p[:first], "/.") && !isGuarded(p[strings.LastIndexAny(p, marks)+1:]) {
+			return p
+		}
 	}
 	r.add(Effect{Kind: Write, Path: p, Tree: tree, Command: command})
 	return p
@@ -36,25 +45,46 @@ var guarded = strings.Fields(`
 	/.aws/amazonq/mcp.json /.kiro/settings/mcp.json /.crush.json /crush.json /.bouncer.yaml /.git/config /.gitconfig /.git/hooks/
 	/pre-commit /prepare-commit-msg /commit-msg /post-commit /pre-push /post-checkout /post-merge /pre-rebase /post-rewrite
 	/.bouncer/ /policy.yaml /approvals.yaml /bouncer.db /audit.jsonl /audit.key
-	/.bashrc /.bash_profile /.bash_login /.bash_logout /.profile /.zshrc /.zprofile /.zshenv /.zlogin /config.fish /.inputrc
+	/.bashrc /.bash_profile /.bash_login /.bash_logout /.profile /.zshrc /.zprofile /.zshenv /.zlogin /fish/config.fish /.inputrc
 	/.ssh/authorized_keys /.ssh/config /.ssh/rc /etc/profile /etc/bash.bashrc /etc/crontab /etc/hosts`)
 
+// isGuarded reports whether a path that is known is one of these.
+func isGuarded(p string) bool {
+	p = strings.ToLower(p)
+	for _, tail := range guarded {
+		if strings.HasSuffix(p, tail) && strings.Count(tail, "/") > 1 || tail[1] == '.' && (strings.HasSuffix(p, tail) || strings.HasSuffix(tail, "/") && strings.Contains(p, tail)) {
+			return true
+		}
+	}
+	return false
+}
+
+// obeyed are files in which programs find out where to go to, and what to run on the way.
+var obeyed = strings.Fields(`/.git/config /.gitconfig /.gitmodules /.config/git/config /.ssh/config /.ssh/known_hosts /.curlrc /.wgetrc /.netrc /.npmrc /.yarnrc /.yarnrc.yml /.pypirc
+	/pip.conf /.pip/pip.conf /.cargo/config.toml /.docker/config.json /.kube/config /.aws/config /.aws/credentials /.m2/settings.xml /.gemrc /.bundle/config
+	/etc/hosts /etc/resolv.conf /.vimrc /.inputrc /.envrc /.direnvrc /.pythonrc /.irbrc /.pdbrc /.gdbinit /.mailrc /.muttrc /.screenrc /.tmux.conf`)
+
 // couldBeGuarded reports whether a path with holes could turn out to be one of these.
-func couldBeGuarded(p string) bool {
+func (r *reader) couldBeGuarded(p string) bool {
 	if p = strings.ToLower(p); len(p) > 4096 {
 		return true
 	}
+	p = strings.NewReplacer("\x02", "\x01", "\x03", "\x01").Replace(p)
 	for strings.Contains(p, "\x01\x01") {
 		p = strings.ReplaceAll(p, "\x01\x01", "\x01")
 	}
+	pattern := fixed(p)
 	for _, tail := range guarded {
+		if pattern && tail[1] != '.' && strings.Count(tail, "/") < 2 {
+			continue // rm build/*: a bare name in a directory that is known
+		}
 		if strings.HasSuffix(tail, "/") {
-			if strings.Contains(p, tail) || ends(p, strings.TrimSuffix(tail, "/")) && fixed(p) {
+			if strings.Contains(p, tail) || pattern && r.ends(p, strings.TrimSuffix(tail, "/")) {
 				return true
 			}
 			continue
 		}
-		if ends(p, tail) {
+		if r.ends(p, tail) {
 			return true
 		}
 	}
@@ -62,7 +92,7 @@ func couldBeGuarded(p string) bool {
 }
 
 // ends reports whether p, whose marks may stand for any text, can end in tail.
-func ends(p, tail string) bool {
+func (r *reader) ends(p, tail string) bool {
 	i, j := len(p), len(tail)
 	for i > 0 && j > 0 {
 		switch p[i-1] {
@@ -70,8 +100,11 @@ func ends(p, tail string) bool {
 			return true
 		case glob: // any text without a slash
 			from := strings.LastIndexByte(tail[:j], '/') + 1
+			if from < j && tail[from] == '.' && i > 1 && p[i-2] == '/' && !r.dots {
+				from = j // a pattern does not match a dot at the start of a name
+			}
 			for k := from; k <= j; k++ {
-				if ends(p[:i-1], tail[:k]) {
+				if r.ends(p[:i-1], tail[:k]) {
 					return true
 				}
 			}
