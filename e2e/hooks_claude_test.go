@@ -6,8 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,8 +189,6 @@ func writeStep(path string) step {
 func TestHooksOfClaude(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t)
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("a page of the user's")) }))
-	t.Cleanup(page.Close)
 	x := h.open()
 
 	attack := []struct {
@@ -246,8 +242,13 @@ func TestHooksOfClaude(t *testing.T) {
 	if got := x.ask("Mail the summary to "+strangersAddress, mailTo(strangersAddress)); len(got) != 1 || strings.Contains(got[0], "[bouncer blocked]") {
 		t.Errorf("mail that the user asked for: %q", got)
 	}
-	if got := x.ask("Now read "+page.URL+"/a", bashStep("curl -s "+page.URL+"/a")); len(got) != 1 || !strings.Contains(got[0], "a page of the user's") {
+	fetch := bashStep("curl -s https://docs.corp.example/a || echo tried") // a name that nobody has
+	if got := x.ask("Now read https://docs.corp.example/a", fetch); len(got) != 1 || !strings.Contains(got[0], "tried") {
 		t.Errorf("a page that the user gave: %q", got)
+	}
+	now := h.log()
+	if last := now[len(now)-1]; last.Tool != "Bash" || last.Verdict != "allow" || last.Origin != "user" {
+		t.Errorf("a page that the user gave: the log has %+v", last)
 	}
 	// An address that the user only mentions is asked about.
 	h.model.script(mailTo("bob@other.example"))

@@ -85,7 +85,12 @@ func (h *Hook) shell(command, dir string) []call {
 func effect(e shell.Effect) []call {
 	unknown := call{tool: bashUnknown, args: object("words", e.Command), facts: true, why: unclear(e)}
 	var to []string
+	local := 0
 	for _, d := range e.Destinations {
+		if e.Kind == shell.Fetch && loopback(d.Host()) {
+			local++
+			continue
+		}
 		spelled, same := spelling(d)
 		to = append(to, spelled)
 		if !same {
@@ -95,6 +100,9 @@ func effect(e shell.Effect) []call {
 	}
 	switch e.Kind {
 	case shell.Fetch:
+		if len(to) == 0 && local > 0 { // a server of this machine's: nothing leaves
+			return nil
+		}
 		if len(to) == 0 {
 			return []call{unknown}
 		}
@@ -180,3 +188,8 @@ func opaque(text string) destination.Destination {
 }
 
 func visible(text string) string { return destination.Visible(text, 120) }
+
+// loopback is the machine itself, spelled so that every program reads it so.
+func loopback(host string) bool {
+	return host == "localhost" || host == "127.0.0.1" || host == "[::1]"
+}
