@@ -30,11 +30,13 @@ type hooked struct {
 
 const ownSettings = "{\n  \"cleanupPeriodDays\": 20\n}\n"
 
-func newHooked(t *testing.T) *hooked {
+func newHooked(t *testing.T) *hooked { return newHookedBy(t, bouncerBinary(t)) }
+
+func newHookedBy(t *testing.T, bouncer string) *hooked {
 	t.Helper()
 	client, files := claude(t), needPackage(t, filesystemServer)
 	s := newSandbox(t)
-	h := &hooked{t: t, bouncer: bouncerBinary(t), model: newModel(t), settings: filepath.Join(s.home, ".claude", "settings.json")}
+	h := &hooked{t: t, bouncer: bouncer, model: newModel(t), settings: filepath.Join(s.home, ".claude", "settings.json")}
 	h.s = s.with("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL="+h.model.url, "TERM=xterm-256color")
 	server := func(argv ...string) map[string]any {
 		return map[string]any{"type": "stdio", "command": argv[0], "args": argv[1:], "env": map[string]string{}}
@@ -288,14 +290,40 @@ func TestProjectMovesTheHome(t *testing.T) {
 	}
 	elsewhere := filepath.Join(h.s.work, "home")
 	writeJSON(t, filepath.Join(h.s.work, ".claude", "settings.json"), map[string]any{"env": map[string]string{"BOUNCER_HOME": elsewhere}})
-	h.model.script(bashStep("touch " + filepath.Join(h.s.work, "ran")))
-	cmd := exec.CommandContext(t.Context(), h.argv[0], append(h.argv[1:], "-p", "Touch it")...)
-	cmd.Dir, cmd.Env = h.s.work, h.s.env
-	out, _ := cmd.CombinedOutput() // its exit code is the client's own affair
-	if _, err := os.Lstat(filepath.Join(h.s.work, "ran")); err == nil {
-		t.Errorf("the command ran: %s", out)
-	}
+	h.runsNothing()
 	for _, l := range h.log() {
 		t.Errorf("something was judged: %+v", l)
 	}
+}
+
+// runsNothing has the model run a command, which must not happen.
+func (h *hooked) runsNothing() {
+	h.t.Helper()
+	ran := filepath.Join(h.s.work, "ran")
+	h.model.script(bashStep("touch " + ran))
+	cmd := exec.CommandContext(h.t.Context(), h.argv[0], append(h.argv[1:], "-p", "Touch it")...)
+	cmd.Dir, cmd.Env = h.s.work, h.s.env
+	out, _ := cmd.CombinedOutput() // its exit code is the client's own affair
+	if _, err := os.Lstat(ran); err == nil {
+		h.t.Errorf("the command ran: %s", out)
+	}
+}
+
+// TestHookThatCannotStart: without its binary the hook blocks.
+func TestHookThatCannotStart(t *testing.T) {
+	t.Parallel()
+	needE2E(t)
+	bouncer := filepath.Join(t.TempDir(), "bouncer")
+	binary, err := os.ReadFile(bouncerBinary(t))
+	if err == nil {
+		err = os.WriteFile(bouncer, binary, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHookedBy(t, bouncer)
+	if err := os.Remove(bouncer); err != nil {
+		t.Fatal(err)
+	}
+	h.runsNothing()
 }

@@ -22,7 +22,7 @@ import (
 const exitBlocks = 2
 
 // hookPatience is how long a hook may take. The client waits for longer, and what it would do then depends on its settings.
-const hookPatience = 20 * time.Second
+const hookPatience = 10 * time.Second
 
 type hookFlags struct {
 	home string
