@@ -72,7 +72,10 @@ func PlanHooks(path, command string, undo bool) (*HookChange, error) {
 	case err != nil:
 		return nil, err
 	}
-	c.snapshot, c.was = s, s.data
+	c.snapshot, c.was, c.is = s, s.data, s.data
+	if undo && !ownHook.Match(s.data) { // whatever else is in it is none of Bouncer's
+		return c, nil
+	}
 	if old := commandIn(c.was); old != "" && bytes.Equal(c.was, newSettings(old)) { // made by an earlier init, and as it was
 		if c.is = newSettings(command); undo {
 			c.is, c.gone = nil, true

@@ -157,6 +157,18 @@ func TestHooksFile(t *testing.T) {
 	if back, err := os.ReadFile(path); err != nil || string(back) != own {
 		t.Errorf("after undo: %q, %v", back, err)
 	}
+	if err := os.WriteFile(path, []byte("{ broken"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if c := apply(true); c.Edited() {
+		t.Errorf("an undo changes what it never wrote: %s", c.Diff())
+	}
+	if _, err := PlanHooks(path, ownCommandLine, false); err == nil {
+		t.Error("a broken file was to be edited")
+	}
+	if err := os.WriteFile(path, []byte(own), 0o640); err != nil {
+		t.Fatal(err)
+	}
 	stale, err := PlanHooks(path, ownCommandLine, false)
 	if err != nil {
 		t.Fatal(err)
