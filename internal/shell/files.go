@@ -165,7 +165,7 @@ func tar(c *invocation) content {
 		}
 	}
 	if extracts && dir != "" {
-		c.writes(dir, c.sc, c.text, true)
+		c.fills(dir)
 	}
 	return content{kind: stream}
 }

@@ -150,7 +150,7 @@ func gitClone(c *invocation) {
 		if strings.Contains(rest[1].text, "://") {
 			c.reach(Fetch, rest[1])
 		} else {
-			c.writes(rest[1].text, c.sc, c.text, true)
+			c.fills(rest[1].text)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func (c *invocation) transfer(rest []word, bare bool) {
 		case bare && i == 0:
 			c.host(kind, w, "")
 		case i == len(rest)-1:
-			c.writes(w.text, c.sc, c.text, true)
+			c.fills(w.text)
 		default:
 			c.read(c.sc.place(w.text), c.text)
 		}
