@@ -333,3 +333,26 @@ func writesInPlace(args []word) bool {
 	}
 	return false
 }
+
+// pager is less: +! runs a command.
+func pager(c *invocation) content {
+	for _, a := range c.args {
+		if strings.HasPrefix(a.text, "+") && strings.ContainsAny(a.text, "!|\x00") {
+			c.doubt("a pager is given commands, which can run others")
+		}
+	}
+	return content{kind: stream}
+}
+
+// mount makes a directory of another machine's a directory here: host:/path, //host/path.
+func mount(c *invocation) content {
+	for _, a := range operands(c.args) {
+		if rest, ok := strings.CutPrefix(a.text, "//"); ok {
+			host, _, _ := strings.Cut(rest, "/")
+			c.host(Send, word{host, a.many}, "")
+			continue
+		}
+		c.remote(Send, a)
+	}
+	return content{kind: stream}
+}
