@@ -63,10 +63,10 @@ func manage(c *invocation) content {
 		case isPlace && v != "":
 			places = append(places, v)
 			c.packagePlace(Send, v)
-		case strings.Contains(v, "://"):
-			c.reach(Send, word{text: v})
 		case (name == "-e" || name == "--editable") && m.registry == "pypi.org":
 			rest = append(rest, word{text: v})
+		case strings.Contains(v, "://"):
+			c.reach(Send, word{text: v})
 		case name == "--config" && c.name == "cargo" || name == "--script-shell" || name == "--node-options":
 			c.doubt("an option that decides which programs run")
 		}

@@ -120,7 +120,11 @@ func (c *invocation) sshSetting(w word) {
 
 // scp and sftp: the operands are files, host:file or links.
 func scp(c *invocation) content {
-	opts, rest := grammarOf("cDFiJloPSXBbRs", "").parse(c.args, false)
+	short := "cDFiJloPSX"
+	if c.name == "sftp" {
+		short += "BbRs"
+	}
+	opts, rest := grammarOf(short, "").parse(c.args, false)
 	c.sshOptions(opts)
 	for _, o := range opts {
 		if o.name == "-S" || o.name == "-D" && c.name == "sftp" {
