@@ -114,3 +114,32 @@ func TestShellKnowsTheGuardedFiles(t *testing.T) {
 		}
 	}
 }
+
+func TestGuardKeepsStartFiles(t *testing.T) {
+	for _, c := range []struct {
+		path   string
+		reader bool
+		want   string
+	}{
+		{"/home/u/.bashrc", false, "path is a file that a shell or a login runs, which no tool may write"},
+		{"/home/u/.BashRC", false, "path is a file that a shell or a login runs, which no tool may write"},
+		{"/home/u/.ssh/authorized_keys", false, "path is a file that a shell or a login runs, which no tool may write"},
+		{"/home/u/.bashrc", true, ""},
+		{"/home/u/my.bashrc", false, ""},
+		{"/home/u/.bashrc.d/x", false, ""},
+	} {
+		v, err := jsonrpc.Decode([]byte(`{"path":"x"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := attempt{Tool: "write_file", Home: usualHome, Paths: map[string]Path{"path": at(c.path)}}.with(v)
+		call.Leaves = policy.Leaves(v)
+		got := ""
+		for _, f := range guard(call, Rules{Reader: c.reader}) {
+			got = f.Reason
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.path, got, c.want)
+		}
+	}
+}
