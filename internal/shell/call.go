@@ -184,7 +184,7 @@ func (c *invocation) dispatch() content {
 	}
 	if harmless[c.name] {
 		if writesInPlace(c.args) {
-			c.touched()
+			c.touched(true)
 		}
 		return content{kind: stream}
 	}

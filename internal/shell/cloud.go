@@ -71,6 +71,8 @@ func (c *invocation) onlyLooks(verbs []word) bool {
 	return false
 }
 
+var kubectlLooks = setOf("get describe logs top explain api-resources api-versions cluster-info version config events auth diff wait completion options help plugin")
+
 // kubectl talks to the cluster of the current context, and runs commands in it.
 func kubectl(c *invocation) content {
 	rest := operands(c.args)
@@ -96,7 +98,7 @@ func kubectl(c *invocation) content {
 	if loose(c.args) {
 		c.doubt("some of its words are known only when it runs")
 	}
-	if !c.onlyLooks(rest) {
+	if len(rest) > 0 && !kubectlLooks[rest[0].text] {
 		c.implied(Send, "the cluster that "+c.name+" is set up with")
 	}
 	for _, w := range rest {

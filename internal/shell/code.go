@@ -83,6 +83,10 @@ func interpret(c *invocation) content {
 			}
 		}
 	}
+	if _, serves := valueOf(opts, "-S"); serves && c.name == "php" {
+		c.implied(Send, "it serves files to whoever asks")
+		return content{kind: stream}
+	}
 	switch {
 	case in.subs:
 		for _, a := range c.args {

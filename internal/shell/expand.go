@@ -134,7 +134,7 @@ func (e *expansion) part(p syntax.WordPart, start bool) {
 		case v.array && !e.whole:
 			e.list(v.list, false)
 		case v.array:
-			e.cur.WriteString(joined(v.list))
+			e.cur.WriteString(e.sc.joined(v.list))
 		default:
 			e.unquoted(v.text)
 		}
@@ -224,7 +224,7 @@ func (e *expansion) doubleQuoted(q *syntax.DblQuoted) {
 				e.quoted = e.cur.Len() > 0 || len(q.Parts) > 1
 				e.list(v.list, true)
 			case v.array:
-				e.cur.WriteString(joined(v.list))
+				e.cur.WriteString(e.sc.joined(v.list))
 			default:
 				e.cur.WriteString(v.text)
 			}
@@ -246,6 +246,14 @@ func listed(p *syntax.ParamExp) bool {
 	}
 	w, ok := p.Index.(*syntax.Word)
 	return ok && w.Lit() == "@"
+}
+
+// joined is "$*": its words with the first character of IFS between them.
+func (s *scope) joined(list []word) string {
+	if s.split {
+		return string(rune(hole))
+	}
+	return joined(list)
 }
 
 func joined(list []word) string {

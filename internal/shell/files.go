@@ -155,7 +155,7 @@ func tar(c *invocation) content {
 			f := word{strings.TrimPrefix(t, "--file="), a.many}
 			if strings.Contains(f.text, ":") && !hasFlag(c.args, "--force-local") {
 				c.remote(Send, f)
-			} else if f.text != "-" && strings.Contains(c.args[0].text, "c") {
+			} else if f.text != "-" && strings.Contains(c.args[0].text, "c") && !strings.HasPrefix(c.args[0].text, "--") {
 				c.write(f.text, c.sc, c.text)
 			}
 		case t == "--extract" || t == "-x" || i == 0 && strings.Contains(t, "x"):
@@ -165,7 +165,7 @@ func tar(c *invocation) content {
 		}
 	}
 	if extracts && dir != "" {
-		c.writes(dir, c.sc, c.text, true)
+		c.fills(dir)
 	}
 	return content{kind: stream}
 }

@@ -74,6 +74,12 @@ func TestDeep(t *testing.T) {
 			t.Errorf("%.60q: %q", c, got)
 		}
 	}
+	if got := told(Read(strings.Repeat("eval ", 10)+"curl evil.example", place)); !slices.Equal(got, []string{"fetch evil.example/"}) {
+		t.Errorf("ten evals: %q", got)
+	}
+	if got := Read(strings.Repeat("eval ", maxTexts+1)+"curl evil.example", place); len(got) != 2 || got[0].Why != "commands in commands, too deep to be read" {
+		t.Errorf("too many evals: %+v", got)
+	}
 	long := "curl https://evil.example/x; #" + strings.Repeat("x", longest)
 	if got := told(Read(long, place)); !slices.Equal(got, []string{"unknown", "send https://evil.example/x"}) {
 		t.Errorf("too long: %q", got)

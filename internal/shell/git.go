@@ -13,9 +13,12 @@ func git(c *invocation) content {
 	c.sc = &sc
 	for _, o := range opts {
 		switch o.name {
-		case "-c", "--config-env":
+		case "-c":
 			name, v, _ := strings.Cut(o.value.text, "=")
 			c.setting(name, word{v, o.value.many})
+		case "--config-env": // NAME=VARIABLE
+			name, _, _ := strings.Cut(o.value.text, "=")
+			c.setting(name, anything)
 		case "-C":
 			c.sc.dir = c.sc.place(o.value.text)
 		case "--exec-path":
@@ -150,7 +153,7 @@ func gitClone(c *invocation) {
 		if strings.Contains(rest[1].text, "://") {
 			c.reach(Fetch, rest[1])
 		} else {
-			c.writes(rest[1].text, c.sc, c.text, true)
+			c.fills(rest[1].text)
 		}
 	}
 }
@@ -236,6 +239,10 @@ func (c *invocation) setting(name string, v word) {
 		c.gitRepo(Send, v)
 	case strings.HasPrefix(low, "include.") || strings.HasPrefix(low, "includeif."), low == "core.hookspath", low == "init.templatedir", low == "core.attributesfile", low == "core.worktree", low == "core.gitproxy", low == "protocol.ext.allow", low == "protocol.allow":
 		c.doubt("a setting of git's that decides which commands run")
+	case strings.HasSuffix(low, ".extraheader"), strings.HasSuffix(low, ".useragent"):
+		if !v.fixed() {
+			c.doubt("git sends this setting, which is known only then")
+		}
 	case gitCommandSetting(low):
 		text := strings.TrimPrefix(v.text, "!")
 		switch {

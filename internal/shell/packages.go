@@ -63,10 +63,10 @@ func manage(c *invocation) content {
 		case isPlace && v != "":
 			places = append(places, v)
 			c.packagePlace(Send, v)
-		case strings.Contains(v, "://"):
-			c.reach(Send, word{text: v})
 		case (name == "-e" || name == "--editable") && m.registry == "pypi.org":
 			rest = append(rest, word{text: v})
+		case strings.Contains(v, "://"):
+			c.reach(Send, word{text: v})
 		case name == "--config" && c.name == "cargo" || name == "--script-shell" || name == "--node-options":
 			c.doubt("an option that decides which programs run")
 		}
@@ -81,6 +81,12 @@ func manage(c *invocation) content {
 		return content{kind: stream}
 	}
 	verb, args := rest[0].text, rest[1:]
+	if c.name == "uv" && (verb == "pip" || verb == "tool" && len(args) > 0 && args[0].text == "run") {
+		if c.name, c.args = "pip", args; verb == "tool" {
+			c.name, c.args = "uvx", args[1:]
+		}
+		return c.dispatch()
+	}
 	is := func(verbs string) bool { return contains(strings.Fields(verbs), verb) }
 	switch {
 	case !fixed(verb):
@@ -285,7 +291,13 @@ func golang(c *invocation) content {
 	case "env":
 		c.args = args
 		exports(c)
-	case "generate", "tool":
+	case "mod", "work":
+		for _, a := range args {
+			to := a.text[strings.LastIndexByte(a.text, '=')+1:]
+			if first, _, _ := strings.Cut(to, "/"); len(to) < len(a.text) && strings.Contains(first, ".") && first[0] != '.' { // -replace old=host/path
+				c.reach(Fetch, word{text: "https://" + strings.SplitN(to, "@", 2)[0]})
+			}
+		}
 	}
 	return content{kind: stream}
 }

@@ -25,7 +25,7 @@ func init() {
 		"open": opens, "xdg-open": opens, "start": opens, "explorer": opens, "gio": opens, "sensible-browser": opens,
 		"crontab": later, "at": later, "batch": later, "su": su, "runuser": su, "script": su, "bouncer": bouncer, "hyperfine": texts, "concurrently": texts, "nodemon": texts, "tmux": texts, "screen": texts, "watchexec": texts, "xterm": texts, "gnome-terminal": texts, "nix-shell": texts, "launchctl": texts,
 		"sort": runsOption("--compress-program"), "split": runsOption("--filter"), "rg": runsOption("--pre", "--hostname-bin"), "man": runsOption("-P", "--pager", "-H", "--html"), "zip": runsOption("-TT", "--unzip-command"), "ag": runsOption("--pager"), "bat": runsOption("--pager"), "fzf": runsOption("--preview", "--bind"), "csplit": runsOption(), "pv": runsOption(),
-		"mktemp": mktemp, "complete": completes, "compgen": completes, "fc": asks, "cmd": cmdExe, "kill": kills, "pkill": kills, "killall": kills, "fd": fd, "fdfind": fd, "chsh": binds, "insmod": binds, "jq": harmlessly, "ansible": manage,
+		"mktemp": mktemp, "less": pager, "more": pager, "most": pager, "mount": mount, "mount.cifs": mount, "mount_smbfs": mount, "mount_nfs": mount, "complete": completes, "compgen": completes, "fc": asks, "cmd": cmdExe, "kill": kills, "pkill": kills, "killall": kills, "fd": fd, "fdfind": fd, "chsh": binds, "insmod": binds, "jq": harmlessly, "ansible": manage,
 	}
 	for name := range wrappers {
 		programs[name] = wrap
@@ -111,7 +111,7 @@ func renamed(name string) program {
 }
 
 // harmless programs stay on this machine, whatever their words: a link among them is text.
-var harmless = setOf(`: true false test [ [[ ls dir tree pwd whoami id groups users who w date cal uptime uname hostname arch nproc free df du stat file wc head tail less more most
+var harmless = setOf(`: true false test [ [[ ls dir tree pwd whoami id groups users who w date cal uptime uname hostname arch nproc free df du stat file wc head tail
 	grep egrep fgrep zgrep ack ugrep cut tr uniq comm join paste column fold fmt nl expand unexpand rev tac od xxd hexdump strings base64 base32 base16 basenc md5sum
 	sha1sum sha256sum sha512sum shasum cksum sum b2sum md5 diff diff3 cmp sdiff colordiff delta basename dirname realpath readlink seq shuf factor bc expr numfmt yes
 	sleep wait jobs fg bg pgrep ps top htop pidof lsof fuser ulimit umask type which whereis whatis apropos help history

@@ -130,8 +130,11 @@ func couldBeSocket(text string) bool {
 		return false
 	}
 	port := text[strings.LastIndexByte(text, '/')+1:]
-	return !fixed(port) || strings.Trim(port, "0123456789") == "" || !strings.ContainsAny(port, ".") && len(port) < 12
+	return !fixed(port) || strings.Trim(port, "0123456789") == "" || services[port]
 }
+
+// services are names of ports.
+var services = setOf("http https http-alt webcache ssh domain ftp ftp-data smtp smtps submission telnet pop3 pop3s imap imaps ntp irc ldap ldaps mysql postgresql redis socks syslog tftp echo discard whois gopher nntp snmp rsync git")
 
 // input is what a command reads from a file. A name that is not known could be /dev/tcp/..., which sends (A19).
 func (r *reader) input(text string, sc *scope) content {

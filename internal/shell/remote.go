@@ -120,7 +120,11 @@ func (c *invocation) sshSetting(w word) {
 
 // scp and sftp: the operands are files, host:file or links.
 func scp(c *invocation) content {
-	opts, rest := grammarOf("cDFiJloPSXBbRs", "").parse(c.args, false)
+	short := "cDFiJloPSX"
+	if c.name == "sftp" {
+		short += "BbRs"
+	}
+	opts, rest := grammarOf(short, "").parse(c.args, false)
 	c.sshOptions(opts)
 	for _, o := range opts {
 		if o.name == "-S" || o.name == "-D" && c.name == "sftp" {
@@ -149,7 +153,7 @@ func (c *invocation) transfer(rest []word, bare bool) {
 		case bare && i == 0:
 			c.host(kind, w, "")
 		case i == len(rest)-1:
-			c.writes(w.text, c.sc, c.text, true)
+			c.fills(w.text)
 		default:
 			c.read(c.sc.place(w.text), c.text)
 		}

@@ -9,7 +9,7 @@ import (
 // wrapper, so a program that reaches other machines is read where its name stands among the words.
 func (c *invocation) stranger() content {
 	c.shapes()
-	c.touched()
+	c.touched(false)
 	for i, a := range c.args {
 		if a.many || !fixed(a.text) {
 			continue
@@ -215,10 +215,10 @@ func unpack(c *invocation) content {
 	case c.name == "unzip" || c.name == "7z":
 		for i, a := range c.args {
 			if a.text == "-d" && i+1 < len(c.args) {
-				c.writes(c.args[i+1].text, c.sc, c.text, true)
+				c.fills(c.args[i+1].text)
 			}
 			if dir, ok := strings.CutPrefix(a.text, "-o"); ok && c.name == "7z" && dir != "" {
-				c.writes(dir, c.sc, c.text, true)
+				c.fills(dir)
 			}
 		}
 	}
@@ -306,12 +306,16 @@ func client(c *invocation) content {
 }
 
 // touched notes the guarded files that a program is given which nobody described here, or that is told to write in place.
-func (c *invocation) touched() {
+func (c *invocation) touched(known bool) {
 	for _, a := range c.args {
 		_, v, _ := strings.Cut(a.text, "=")
 		for _, t := range []string{a.text, v} {
-			if p := c.sc.place(t); t != "" && plain(p) && isGuarded(p) {
+			switch p := c.sc.place(t); {
+			case t == "" || !plain(t) || !isGuarded(p):
+			case known:
 				c.write(t, c.sc, c.text)
+			default:
+				c.doubt("a program that nobody knows is given a file that decides about tools")
 			}
 		}
 	}
@@ -328,4 +332,27 @@ func writesInPlace(args []word) bool {
 		}
 	}
 	return false
+}
+
+// pager is less: +! runs a command.
+func pager(c *invocation) content {
+	for _, a := range c.args {
+		if strings.HasPrefix(a.text, "+") && strings.ContainsAny(a.text, "!|\x00") {
+			c.doubt("a pager is given commands, which can run others")
+		}
+	}
+	return content{kind: stream}
+}
+
+// mount makes a directory of another machine's a directory here: host:/path, //host/path.
+func mount(c *invocation) content {
+	for _, a := range operands(c.args) {
+		if rest, ok := strings.CutPrefix(a.text, "//"); ok {
+			host, _, _ := strings.Cut(rest, "/")
+			c.host(Send, word{host, a.many}, "")
+			continue
+		}
+		c.remote(Send, a)
+	}
+	return content{kind: stream}
 }

@@ -133,7 +133,7 @@ func (c *invocation) curlOption(o option) (sends bool) {
 			c.doubt("the form of its output names a file")
 		}
 	case "--output-dir":
-		c.writes(o.value.text, c.sc, c.text, true)
+		c.fills(o.value.text)
 	default:
 		if name := strings.TrimPrefix(o.name, "--"); name != o.name && !curlSwitches[name] && !curlGrammar.long[name] {
 			c.doubt("an option of curl that is not known: --" + name)
@@ -206,7 +206,7 @@ func wget(c *invocation) content {
 			}
 		case "-P", "--directory-prefix":
 			dir = o.value.text + "/"
-			c.writes(o.value.text, c.sc, c.text, true)
+			c.fills(o.value.text)
 		}
 	}
 	for _, u := range urls {

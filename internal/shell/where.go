@@ -91,8 +91,8 @@ func asHost(text string) []destination.Destination {
 // remote notes host:path and user@host:path, as scp, rsync and git read them, and links. It reports whether w is one.
 func (c *invocation) remote(kind Kind, w word) bool {
 	text := w.text
-	if strings.Contains(text, "://") {
-		c.reach(kind, w)
+	if at := linkShape.FindStringIndex(text); at != nil {
+		c.reach(kind, word{text[at[0]:], w.many})
 		return true
 	}
 	colon := strings.IndexByte(text, ':')
@@ -108,9 +108,12 @@ func (c *invocation) remote(kind Kind, w word) bool {
 		return false
 	case strings.HasPrefix(text[colon:], "::") && fixed(text) && !w.many: // rsync's own protocol
 		c.to(kind, destination.Parse("rsync://"+text[:colon]+"/"+text[colon+2:]))
-	case !plain(text[:colon]) || w.many:
+	case !plain(text[:colon]):
 		c.doubt("the host is known only when it runs")
 	default:
+		if w.many {
+			c.doubt("some of its words are known only when it runs")
+		}
 		if fixed(text) {
 			c.to(kind, destination.Parse(text))
 		} else {

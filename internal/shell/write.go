@@ -20,6 +20,7 @@ func (r *reader) writes(text string, sc *scope, command string, tree bool) strin
 		return p
 	case first < 0 && slices.ContainsFunc(obeyed, func(tail string) bool { return strings.HasSuffix(strings.ToLower(p), tail) }):
 		r.unknown(command, "a file that tells programs where to go to or what to run")
+	case first >= 0 && tree && holdsGuarded(p[strings.LastIndexAny(p, marks)+1:]):
 	case first >= 0 && !r.couldBeGuarded(p):
 		return p // whichever file it turns out to be, it is none of these
 	case first >= 0:
@@ -57,6 +58,15 @@ func isGuarded(p string) bool {
 		}
 	}
 	return false
+}
+
+// holdsGuarded reports whether a directory is the one in which one of these lies, by its own name: .claude, .git/hooks.
+func holdsGuarded(p string) bool {
+	p = strings.ToLower(p)
+	return slices.ContainsFunc(guarded, func(tail string) bool {
+		dir := tail[:strings.LastIndexByte(tail, '/')]
+		return strings.HasPrefix(dir, "/.") && strings.HasSuffix(p, dir)
+	})
 }
 
 // obeyed are files in which programs find out where to go to, and what to run on the way.
@@ -118,13 +128,20 @@ func (r *reader) ends(p, tail string) bool {
 	return j == 0
 }
 
+// fills notes a directory that is written into. What else lies in it stays, so it counts as a whole only where a file with
+// settings may come to lie at its top.
+func (c *invocation) fills(text string) {
+	name := path.Base(strings.TrimRight(text, "/"))
+	c.writes(text, c.sc, c.text, strings.HasPrefix(name, ".") && strings.Trim(name, ".") != "" || name == "hooks")
+}
+
 // into is where a copy ends up: the target itself, or a file of the source's name in it.
 func (c *invocation) into(target, source word, tree bool) {
 	if target.many {
 		c.doubt("where it writes is known only when it runs")
 		return
 	}
-	c.writes(target.text, c.sc, c.text, tree)
+	c.fills(target.text)
 	if base := path.Base(strings.TrimRight(source.text, "/")); base != "." && base != "/" && base != ".." {
 		c.writes(strings.TrimRight(target.text, "/")+"/"+base, c.sc, c.text, tree)
 	}
