@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// step is what a scripted model answers: a call, or a text that ends its turn.
-type step struct {
+// turnStep is what a scripted model answers: a call, or a text that ends its turn.
+type turnStep struct {
 	tool  string
 	input map[string]any
 	text  string
@@ -21,7 +21,7 @@ type step struct {
 type model struct {
 	url     string
 	mu      sync.Mutex
-	steps   []step
+	steps   []turnStep
 	turn    int
 	results []string // what the client sent back for each call, as JSON
 	ended   chan struct{}
@@ -36,10 +36,10 @@ func newModel(t *testing.T) *model {
 }
 
 // script sets the steps of the next turn.
-func (m *model) script(steps ...step) {
+func (m *model) script(steps ...turnStep) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.steps, m.results = append(steps, step{text: "That was all."}), nil
+	m.steps, m.results = append(steps, turnStep{text: "That was all."}), nil
 }
 
 // answers returns what the client sent back for the calls of the turn.
@@ -64,7 +64,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m.mu.Lock()
-	next := step{text: "ok"}
+	next := turnStep{text: "ok"}
 	if len(request.Tools) > 0 && len(m.steps) > 0 {
 		for i := len(request.Messages) - 1; i >= 0 && m.turn > 0; i-- { // the last thing that a tool answered
 			var blocks []struct{ Type string }
@@ -85,7 +85,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.reply(w, next, id, request.Model, request.Stream)
 }
 
-func (m *model) reply(w http.ResponseWriter, next step, id, name string, stream bool) {
+func (m *model) reply(w http.ResponseWriter, next turnStep, id, name string, stream bool) {
 	type object = map[string]any
 	block, stop := object{"type": "text", "text": next.text}, "end_turn"
 	if next.tool != "" {
