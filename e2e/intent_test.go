@@ -12,8 +12,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// atTerminal runs a program at a terminal, answers its question, and returns what it said and its exit code.
-func atTerminal(t *testing.T, s sandbox, answer string, argv ...string) (said string, code int) {
+// answersAtTerminal runs a program at a terminal, answers its question, and returns what it said and its exit code.
+func answersAtTerminal(t *testing.T, s sandbox, answer string, argv ...string) (said string, code int) {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = s.work, s.env
@@ -37,7 +37,7 @@ func TestIntent(t *testing.T) {
 	needE2E(t)
 	s, bouncer := newSandbox(t), bouncerBinary(t)
 	words := "Mail the payroll to bob@corp.example."
-	if said, code := atTerminal(t, s, "y\n", bouncer, "intent", words); code != 1 || !strings.Contains(said, "no session runs") {
+	if said, code := answersAtTerminal(t, s, "y\n", bouncer, "intent", words); code != 1 || !strings.Contains(said, "no session runs") {
 		t.Errorf("without a session: exit %d, %s", code, said)
 	}
 	mail := sdkClient(t, s, "mail", bouncer, "demo-server", s.work)
@@ -55,18 +55,18 @@ func TestIntent(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "a person at a terminal") {
 		t.Errorf("from a pipe: %v\n%s", err, out)
 	}
-	if said, code := atTerminal(t, s, "n\n", bouncer, "intent", words); code != 1 {
+	if said, code := answersAtTerminal(t, s, "n\n", bouncer, "intent", words); code != 1 {
 		t.Errorf("after a no: exit %d, %s", code, said)
 	}
-	if said, code := atTerminal(t, s, "y\n", bouncer, "intent", "--session", "p0", words); code != 2 || !strings.Contains(said, "--session p") {
+	if said, code := answersAtTerminal(t, s, "y\n", bouncer, "intent", "--session", "p0", words); code != 2 || !strings.Contains(said, "--session p") {
 		t.Errorf("for another session: exit %d, %s", code, said)
 	}
-	if said, code := atTerminal(t, s, "y\n", bouncer, "intent", " "); code != 2 {
+	if said, code := answersAtTerminal(t, s, "y\n", bouncer, "intent", " "); code != 2 {
 		t.Errorf("without words: exit %d, %s", code, said)
 	}
 	blocked("after what was not said", true)
 
-	if said, code := atTerminal(t, s, "y\n", bouncer, "intent", words); code != 0 || !strings.Contains(said, words) {
+	if said, code := answersAtTerminal(t, s, "y\n", bouncer, "intent", words); code != 0 || !strings.Contains(said, words) {
 		t.Errorf("at a terminal: exit %d, %s", code, said)
 	}
 	blocked("after it was said", false)
