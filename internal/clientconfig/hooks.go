@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// hookEvents are the events of Claude Code that Bouncer answers.
-var hookEvents = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}
+// answeredEvents are the events of Claude Code that Bouncer answers.
+var answeredEvents = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}
 
 // hookTimeout is how many seconds the client waits. The hook itself gives up sooner, and blocks.
 const hookTimeout = 30
@@ -32,13 +32,13 @@ func HookSettings(e Env) string {
 
 // HookCommand is the command line that the settings get. The home stands in it, because a project's settings can set variables.
 func HookCommand(bouncer, home string) string {
-	return quoteWord(bouncer) + " hook claude-code --home " + quoteWord(home)
+	return shellWord(bouncer) + " hook claude-code --home " + shellWord(home)
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// quoteWord quotes a word for the shell that the client hands the command to.
-func quoteWord(w string) string {
+// shellWord quotes a word for the shell that the client hands the command to.
+func shellWord(w string) string {
 	if plainWord.MatchString(w) {
 		return w
 	}
@@ -119,7 +119,7 @@ func editHooks(text []byte, command string, undo bool) ([]byte, error) {
 // newSettings is the file that is made where there is none.
 func newSettings(command string) []byte {
 	all := orderedHooks{}
-	for _, event := range hookEvents {
+	for _, event := range answeredEvents {
 		all = append(all, hookOf{event, []any{group(event, command)}})
 	}
 	return slices.Concat([]byte("{\n  \"hooks\": "), indented(all, []byte("\n  ")), []byte("\n}\n"))
@@ -128,7 +128,8 @@ func newSettings(command string) []byte {
 // Edited reports whether anything would change.
 func (c *HookChange) Edited() bool { return c.gone || !bytes.Equal(c.was, c.is) }
 
-// Diff shows the edit like Change.Diff does.
+// Diff shows the edit like Change.Diff does. Of a file that stands on one line only what is Bouncer's is shown: what else is on it
+// may be secret.
 func (c *HookChange) Diff() string {
 	if !c.Edited() {
 		return ""
@@ -141,7 +142,28 @@ func (c *HookChange) Diff() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", Visible(c.Path), Visible(c.Path))
-	writeHunks(&b, lines(c.was), lines(c.is), 1, 1)
+	if bytes.Count(bytes.TrimSpace(c.was), []byte("\n")) == 0 && len(bytes.TrimSpace(c.was)) > len("{}") {
+		fmt.Fprintf(&b, "@@ all on one line @@\n")
+		for _, side := range []struct {
+			sign string
+			text []byte
+		}{{"-", c.was}, {"+", c.is}} {
+			if own := commandIn(side.text); own != "" {
+				fmt.Fprintf(&b, "%s%s: %s\n", side.sign, strings.Join(answeredEvents, ", "), Visible(own))
+			}
+		}
+		return b.String()
+	}
+	was, is := lines(c.was), lines(c.is)
+	for _, h := range hunks(was, is) {
+		fmt.Fprintf(&b, "@@ -%s +%s @@\n", span(1, h[0], h[1]), span(1, h[2], h[3]))
+		for _, line := range was[h[0]:h[1]] {
+			fmt.Fprintf(&b, "-%s\n", line)
+		}
+		for _, line := range is[h[2]:h[3]] {
+			fmt.Fprintf(&b, "+%s\n", line)
+		}
+	}
 	return b.String()
 }
 

@@ -31,7 +31,7 @@ func commandIn(text []byte) (command string) {
 		return ""
 	}
 	hooks, _ := member(v, "hooks")
-	for _, event := range hookEvents {
+	for _, event := range answeredEvents {
 		list, _ := member(hooks.Value, event)
 		if groups, ok := list.Value.Value.(*hujson.Array); ok {
 			for i := range groups.Elements {
@@ -91,7 +91,7 @@ func emptyOnes(text []byte) (out []string) {
 	if o, ok := hooks.Value.Value.(*hujson.Object); ok && len(o.Members) == 0 {
 		return []string{"hooks"}
 	}
-	for _, event := range hookEvents {
+	for _, event := range answeredEvents {
 		if list, has := member(hooks.Value, event); has {
 			if a, ok := list.Value.Value.(*hujson.Array); ok && len(a.Elements) == 0 {
 				out = append(out, event)
@@ -156,7 +156,7 @@ func insertHooks(text []byte, command string, kept []string) ([]byte, error) {
 	hooks, has := member(v, "hooks")
 	if !has {
 		all := orderedHooks{}
-		for _, event := range hookEvents {
+		for _, event := range answeredEvents {
 			all = append(all, hookOf{event, []any{group(event, command)}})
 		}
 		return apply(text, []splice{addMember(v, root, gap, "hooks", indented(all, gap))}), nil
@@ -169,7 +169,7 @@ func insertHooks(text []byte, command string, kept []string) ([]byte, error) {
 	if len(events.Members) == 0 {
 		inner = deeper(gap)
 	}
-	for _, event := range hookEvents { // each on the text that the one before left
+	for _, event := range answeredEvents { // each on the text that the one before left
 		if text, err = insertHook(text, event, command, inner); err != nil {
 			return nil, err
 		}

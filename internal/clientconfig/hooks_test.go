@@ -35,7 +35,7 @@ func TestHooksInAndOut(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		for _, event := range hookEvents {
+		for _, event := range answeredEvents {
 			if n := count(t, in, event); n != 1 {
 				t.Errorf("%s: %d hooks of %s:\n%s", name, n, event, in)
 			}
@@ -45,7 +45,7 @@ func TestHooksInAndOut(t *testing.T) {
 			t.Errorf("%s: a second time changes it (%v):\n%s", name, err, again)
 		}
 		moved, err := editHooks(in, HookCommand("/usr/bin/bouncer", "/h"), false)
-		if err != nil || strings.Contains(string(moved), "/opt/bin") || strings.Count(string(moved), "/usr/bin/bouncer") != len(hookEvents) {
+		if err != nil || strings.Contains(string(moved), "/opt/bin") || strings.Count(string(moved), "/usr/bin/bouncer") != len(answeredEvents) {
 			t.Errorf("%s: another binary leaves the old one (%v):\n%s", name, err, moved)
 		}
 		out, err := editHooks(in, "", true)
@@ -178,6 +178,21 @@ func TestHooksFile(t *testing.T) {
 	}
 	if err := stale.Apply(home); err == nil {
 		t.Error("it was written over what another program wrote meanwhile")
+	}
+}
+
+// TestHookDiff: what else stands on the line is not shown.
+func TestHookDiff(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "settings.json")
+	if err := os.WriteFile(path, []byte(`{"env":{"TOKEN":"hunter2"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := PlanHooks(path, ownCommandLine, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := c.Diff(); strings.Contains(diff, "hunter2") || strings.Count(diff, ownCommandLine) != 1 || !strings.Contains(diff, "+SessionStart, ") {
+		t.Errorf("it shows\n%s", diff)
 	}
 }
 
