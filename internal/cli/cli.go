@@ -78,7 +78,7 @@ plain, deterministic code: should this destination receive this value, given whe
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newInit(), newStatus(), newRun(), newDemo(), newDemoServer(), newPolicy(), newAudit(), newServe(), newReplay(), newVersion(),
-		newApprove(), newDeny(), newApprovals(), newUI())
+		newApprove(), newDeny(), newApprovals(), newUI(), newHook(), newIntent())
 	return root
 }
 

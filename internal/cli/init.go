@@ -26,6 +26,7 @@ type initFlags struct {
 	client, config    string
 	servers           []string
 	dryRun, yes, undo bool
+	hooks             bool
 }
 
 func newInit() *cobra.Command {
@@ -41,7 +42,7 @@ recorded in the Bouncer home; bouncer status says whether it still is.`,
   bouncer init --client lobehub            what to paste into a client without a config file
   bouncer init --undo                      take Bouncer out again`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.runAll(cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.client, "client", "", "only the files of this client: "+strings.Join(clientconfig.Clients(), ", "))
@@ -50,6 +51,7 @@ recorded in the Bouncer home; bouncer status says whether it still is.`,
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would change and write nothing")
 	flags.BoolVar(&f.yes, "yes", false, "do not ask")
 	flags.BoolVar(&f.undo, "undo", false, "take Bouncer out again")
+	flags.BoolVar(&f.hooks, "hooks", false, "also put Bouncer's hooks into the user's settings of Claude Code")
 	return cmd
 }
 

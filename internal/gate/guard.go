@@ -22,6 +22,8 @@ func guard(c Call, r Rules) []Finding {
 		switch {
 		case isPath && reachesHome(path, text, c.Home, moves):
 			out = append(out, deny(Guard, leaf.Path(), "%s reaches Bouncer's own files, which no tool may", leaf.Path()))
+		case isPath && !r.Reader && startsShell(path):
+			out = append(out, deny(Guard, leaf.Path(), "%s is a file that a shell or a login runs, which no tool may write", leaf.Path()))
 		case isPath && !r.Reader && guardsClient(path, moves):
 			out = append(out, deny(Guard, leaf.Path(), "%s is a file that says which servers and hooks a client runs, which no tool may write", leaf.Path()))
 		case command && leaf.Value.Kind == jsonrpc.String && writesClientFile(text):
@@ -30,6 +32,13 @@ func guard(c Call, r Rules) []Finding {
 			out = append(out, deny(Guard, leaf.Path(), "%s names Bouncer's own files in a command, which no tool may", leaf.Path()))
 		case command && leaf.Value.Kind == jsonrpc.String && opensTheDoor(text):
 			out = append(out, deny(Guard, leaf.Path(), "%s runs a command of Bouncer that only a person may", leaf.Path()))
+		case command && leaf.Value.Kind == jsonrpc.String:
+			out = append(out, readCommand(text, leaf.Path(), c.Home)...)
+		}
+	}
+	if command && out == nil {
+		for _, line := range commandLines(c.Args) {
+			out = append(out, readCommand(line.text, line.param, c.Home)...)
 		}
 	}
 	return out
@@ -88,8 +97,8 @@ func namesHome(text string, home []Reading) bool {
 // personal are the commands by which a person adds trust.
 var personal = []string{"approve", "approvals", "deny", "init", "intent", "pins", "hook", "ui"}
 
-// opensTheDoor finds such a command in a command line, whatever stands around it. It reads words, not a shell's grammar:
-// a command that hides its words is not found, and what code may do as the same user is a limit of its own.
+// opensTheDoor finds such a command in a text, whatever stands around it and whatever language it is in. It reads words;
+// readCommand reads a shell's grammar.
 func opensTheDoor(text string) bool {
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()'\"`", r) })
 	for i, word := range words {

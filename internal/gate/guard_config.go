@@ -16,6 +16,21 @@ var clientFiles = []string{
 	"/.aws/amazonq/mcp.json", "/.kiro/settings/mcp.json", "/.crush.json", "/crush.json", "/.git/hooks/", "/.bouncer.yaml",
 }
 
+// startFiles are run by shells, logins and the git of a checkout: a line in one is a command that runs without a tool call.
+var startFiles = []string{
+	"/.bashrc", "/.bash_profile", "/.bash_login", "/.bash_logout", "/.profile", "/.zshrc", "/.zprofile", "/.zshenv", "/.zlogin",
+	"/.config/fish/config.fish", "/.ssh/authorized_keys", "/.ssh/rc", "/etc/profile", "/etc/bash.bashrc",
+}
+
+func startsShell(path Path) bool {
+	return slices.ContainsFunc(path.Readings, func(r Reading) bool { return isStartFile(r.Lexical) || isStartFile(r.Resolved) })
+}
+
+func isStartFile(path string) bool {
+	p := strings.ToLower(strings.ReplaceAll(path, `\`, "/"))
+	return slices.ContainsFunc(startFiles, func(file string) bool { return strings.HasSuffix(p, file) })
+}
+
 // guardsClient reports a path with a reading that is one of these files, or a directory that holds one and is moved or taken away.
 func guardsClient(path Path, moves bool) bool {
 	return slices.ContainsFunc(path.Readings, func(r Reading) bool {
