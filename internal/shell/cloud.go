@@ -177,8 +177,7 @@ func docker(c *invocation) content {
 
 // images notes the registries of images; without one it is Docker Hub's.
 func (c *invocation) images(kind Kind, args []word) {
-	opts, rest := grammarOf("up", "platform username password").parse(args, false)
-	_ = opts
+	_, rest := grammarOf("up", "platform username password").parse(args, false)
 	if loose(args) {
 		c.doubt("some of its words are known only when it runs")
 	}

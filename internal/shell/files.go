@@ -65,13 +65,12 @@ func (c *invocation) moved(source, target word) {
 // names is for programs that write, make or take away every file that they name: tee, touch, rm, truncate.
 func names(g grammar) program {
 	return func(c *invocation) content {
-		opts, rest := g.parse(c.args, false)
+		_, rest := g.parse(c.args, false)
 		tree := c.name == "rm" || c.name == "rmdir" || c.name == "shred" || c.name == "unlink" || c.name == "trash"
 		if c.name == "chmod" || c.name == "chown" || c.name == "chattr" {
 			rest = rest[min(1, len(rest)):]
 			tree = false
 		}
-		_ = opts
 		for _, w := range rest {
 			if c.name == "tee" && c.socket(w.text) {
 				continue

@@ -160,14 +160,9 @@ func gitClone(c *invocation) {
 
 // gitRemote: where a remote points is where later pushes go.
 func gitRemote(c *invocation) {
-	opts, rest := grammarOf("tm", "").parse(c.args, false)
+	_, rest := grammarOf("tm", "").parse(c.args, false)
 	if len(rest) == 0 {
 		return
-	}
-	for _, o := range opts {
-		if o.name == "-t" || o.name == "-m" {
-			continue
-		}
 	}
 	switch rest[0].text {
 	case "add", "set-url":
@@ -352,14 +347,13 @@ func gitCredential(c *invocation) {
 
 // gitExec: rebase --exec, filter-branch --tree-filter, difftool -x.
 func gitExec(c *invocation) {
-	opts, rest := grammarOf("x", "exec extcmd tree-filter index-filter msg-filter commit-filter parent-filter tag-name-filter env-filter setup").parse(c.args, false)
+	opts, _ := grammarOf("x", "exec extcmd tree-filter index-filter msg-filter commit-filter parent-filter tag-name-filter env-filter setup").parse(c.args, false)
 	for _, o := range opts {
 		switch {
 		case o.name == "-x" || o.name == "--exec" || o.name == "--extcmd" || strings.HasSuffix(o.name, "-filter") || o.name == "--setup":
 			c.inner(o.value)
 		}
 	}
-	_ = rest
 }
 
 func gitBisect(c *invocation) {

@@ -151,11 +151,9 @@ func (c *invocation) packagePlace(kind Kind, v string) {
 // packageName is a package by its name in the registry, by a link, by a repository, or a directory here.
 func (c *invocation) packageName(m manager, w word) {
 	t := w.text
-	name, after, at := strings.Cut(t, " @ ") // pip: name @ link
-	if at {
+	if _, after, at := strings.Cut(t, " @ "); at { // pip: name @ link
 		t, w.text = strings.TrimSpace(after), strings.TrimSpace(after)
 	}
-	_ = name
 	switch {
 	case strings.Contains(t, "://"):
 		c.reach(Fetch, word{t[strings.LastIndex(t[:strings.Index(t, "://")], "+")+1:], w.many})

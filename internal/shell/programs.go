@@ -50,12 +50,12 @@ func init() {
 	for _, name := range []string{"http", "https", "httpie", "xh", "xhs", "curlie", "aria2c", "axel", "lynx", "w3m", "links", "elinks", "links2", "httrack", "yt-dlp", "youtube-dl", "lwp-request", "ab", "wrk", "hey", "vegeta", "k6", "siege", "grpcurl", "grpc_cli", "websocat", "wscat", "chrome", "google-chrome", "chromium", "chromium-browser", "firefox", "safari", "wkhtmltopdf", "hurl", "newman", "puppeteer", "lighthouse", "svn", "hg", "bzr", "fossil", "cvs", "mc", "s3cmd", "s5cmd", "b2", "lftpget", "webhook", "apprise", "gurl", "fetch", "ftpget", "tftp", "oha", "bombardier", "skipfish", "nikto", "sqlmap", "gobuster", "ffuf"} {
 		programs[name] = browse(Send)
 	}
-	one, two := hosts(grammarOf("ceEPpuqnlbisWwtTIMmRQSBOfkjAaZx", "user password port dbname username"), 9), hosts(grammarOf("bcfkpqtyx", ""), 9)
+	reached, asked := hosts(grammarOf("ceEPpuqnlbisWwtTIMmRQSBOfkjAaZx", "user password port dbname username"), 9), hosts(grammarOf("bcfkpqtyx", ""), 9)
 	for _, name := range []string{"ping", "ping6", "fping", "hping3", "arping", "traceroute", "traceroute6", "tracepath", "mtr", "nmap", "nping", "masscan", "whois", "finger", "ntpdate", "sntp", "mosh", "rsh", "rlogin", "rcp", "rexec", "dbclient", "ssh-copy-id", "ssh-keyscan", "sshfs", "mount.nfs", "showmount", "smbclient", "snmpget", "snmpwalk", "snmptrap", "rpcinfo", "nbtscan", "sslscan", "testssl", "iperf", "iperf3", "qperf", "tcptraceroute", "ztcp", "tcpconnect"} {
-		programs[name] = one
+		programs[name] = reached
 	}
 	for _, name := range []string{"dig", "drill", "kdig", "delv", "nslookup", "host", "resolvectl", "systemd-resolve", "adig", "ahost", "dog", "doggo", "dnsq", "dnsip"} {
-		programs[name] = two
+		programs[name] = asked
 	}
 	for _, name := range []string{"psql", "mysql", "mariadb", "mysqldump", "pg_dump", "pg_restore", "mongosh", "mongo", "mongodump", "redis-cli", "ldapsearch", "ldapadd", "ldapmodify", "mosquitto_pub", "mosquitto_sub", "kcat", "kafkacat", "kafka-console-producer", "nats", "amqp-publish", "influx", "cqlsh", "clickhouse-client", "sqlcmd", "isql", "sqlplus", "mssql-cli", "logger", "nsupdate", "etcdctl", "consul", "vault", "remmina", "xfreerdp", "rdesktop", "vncviewer", "wg", "wg-quick", "openvpn"} {
 		programs[name] = service

@@ -80,8 +80,8 @@ func wrap(c *invocation) content {
 	return c.behind(rest)
 }
 
-// behind runs what follows a wrapper's own words. A wrapper's options are not all known: where the word that would be the
-// program is a stranger, a program that is known is looked for among the words after it.
+// behind runs what follows a wrapper's own words. Not all options of wrappers are known: where the word that is taken for the
+// program is a stranger, the programs that are known are looked for among the words after it (see stranger).
 func (c *invocation) behind(rest []word) content {
 	sc := c.sc
 	for len(rest) > 0 {
