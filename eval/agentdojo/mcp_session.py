@@ -26,6 +26,7 @@ from tool_server import LONGEST, PROTOCOL, Result, ToolServer
 
 BLOCKED = "[bouncer blocked]"
 PATIENCE = 120  # seconds for one answer; the tools work in memory
+READING = 0.3  # seconds a question is on the screen: what is answered faster, no person saw
 
 # What the processes get of this one's environment. A model's key is not their business.
 PASSED_ON = ("PATH", "HOME", "USERPROFILE", "LANG", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT")
@@ -164,6 +165,7 @@ class Session:
         answer = {"jsonrpc": "2.0", "id": message["id"]}
         match message["method"]:
             case "elicitation/create" if self.setup.approve:
+                time.sleep(READING)
                 answer["result"] = approve(message["params"])
             case "ping":
                 answer["result"] = {}

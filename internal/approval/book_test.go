@@ -104,7 +104,7 @@ func TestBrokenBook(t *testing.T) {
 
 // TestOthersMayWrite: a file that others may write says what others want.
 func TestOthersMayWrite(t *testing.T) {
-	b, path, _ := bookAt(t, "version: 1\napprovals:\n")
+	_, path, _ := bookAt(t, "version: 1\napprovals:\n")
 	if err := os.Chmod(path, 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -315,7 +315,7 @@ func (l *Log) follow() (int64, error) {
 		}
 	}
 	l.looked = time.Time{}
-	for range 4 {
+	for range 100 { // a process that loses its processor between two steps can find each of a few rotated meanwhile
 		if l.file == nil {
 			if err := l.open(); err != nil {
 				return 0, err

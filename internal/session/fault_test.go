@@ -165,7 +165,7 @@ func TestDamage(t *testing.T) {
 		"an impossible length": {255, 255, 255, 255, 0, 0, 0, 0, 1},
 	} {
 		home := t.TempDir()
-		a, b := join(t, home, theClient), join(t, home, theClient)
+		a, b := join(t, home, theClient), looking(join(t, home, theClient))
 		appendTo(t, segmentPath(a), junk)
 		mark := b.Mark()
 		now(b).Seen(dest("x@x.example"), provenance.Tokens)
@@ -174,7 +174,7 @@ func TestDamage(t *testing.T) {
 		wantFault(t, b, b.Mark(), "damaged") // it lasts
 	}
 	home := t.TempDir()
-	a := join(t, home, theClient)
+	a := looking(join(t, home, theClient))
 	other := nextSegment(a)
 	if err := os.WriteFile(other, []byte("bouncer session 2\nmore"), 0o600); err != nil {
 		t.Fatal(err)

@@ -6,10 +6,10 @@ import (
 
 // manager is a package manager: which verbs publish, which fetch by name, which run a program from elsewhere.
 type manager struct {
-	publish, fetch, remote, run, local string // verbs
-	registry                           string
-	places                             string // options whose value is a registry
-	values                             string // other options with a value
+	publish, fetch, remote, run string // verbs
+	registry                    string
+	places                      string // options whose value is a registry
+	values                      string // other options with a value
 }
 
 var managers = map[string]manager{

@@ -26,8 +26,6 @@ const (
 // plain holds for a text without any mark.
 func plain(text string) bool { return !strings.ContainsAny(text, marks) }
 
-func isPattern(c byte) bool { return c == glob || c == one || c == set1 }
-
 // fixed holds for a text that has no hole; it may be a pattern.
 func fixed(text string) bool { return strings.IndexByte(text, hole) < 0 }
 
