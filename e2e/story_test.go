@@ -6,6 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/mcp-bouncer/bouncer/internal/approval"
 )
 
 // playStory plays the session that `bouncer demo` tells of: the same server, the same policy, the same calls. Its log stays in
@@ -84,6 +87,7 @@ func (c *client) ask(tool string, args map[string]any, answer string) frame {
 	if err := json.Unmarshal([]byte(question.raw), &asked); err != nil || len(asked.Params.RequestedSchema.Required) != 1 {
 		c.t.Fatalf("not one required choice, %v: %s", err, shorten(question.raw))
 	}
+	time.Sleep(approval.Fastest + 50*time.Millisecond) // what comes sooner is no person's answer
 	content := map[string]any{asked.Params.RequestedSchema.Required[0]: answer}
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, question.id, c.encode(map[string]any{"action": "accept", "content": content})))
 	return c.await(id)
