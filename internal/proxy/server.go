@@ -133,7 +133,14 @@ func (p *Proxy) relay(msg jsonrpc.Message) {
 		p.toreDown(requestID(msg.Params))
 	}
 	if msg.Shape == jsonrpc.Request && msg.Method == "elicitation/create" {
-		p.client.write(p.named(msg.Raw))
+		frame, ok := p.named(msg.Raw)
+		if !ok {
+			p.problem("a question of %s is dropped: it cannot be read", p.cfg.Name)
+			answer := jsonrpc.ErrorFrame(msg.ID, codeInvalid, "[bouncer] the question cannot be read")
+			p.spawn(func() { p.server.write(answer) }) // not here: the server may have to be read before it reads
+			return
+		}
+		p.client.write(frame)
 		return
 	}
 	p.client.write(msg.Raw)
@@ -174,11 +181,15 @@ func (p *Proxy) relayResponse(msg jsonrpc.Message) {
 		f.batch.add(p, bytes.Clone(msg.Raw))
 		return
 	}
-	if f.modern && mentions(msg.Raw, "input_required") {
-		p.client.hold(p.moreInput(f, msg.Raw))
-		return
+	frame := msg.Raw
+	if p.mayAsk(frame) {
+		var ok bool
+		if frame, ok = p.moreInput(f, frame); !ok {
+			p.reply(f, jsonrpc.ErrorFrame(f.id, codeGarbled, "[bouncer] the answer of "+p.cfg.Name+" cannot be relayed: it has too much in it to be read"))
+			return
+		}
 	}
-	p.client.hold(msg.Raw)
+	p.client.hold(frame)
 }
 
 // kinds says what sort of text the answer to a method is, for evidence.
